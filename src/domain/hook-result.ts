@@ -1,0 +1,85 @@
+import { findUnfaithful, type JsonValue } from './json-value';
+import { REWRITE_MEMBER, type Point } from './point';
+
+/** Longest reason, in bytes of UTF-8. */
+export const MAX_REASON_BYTES = 4_096;
+
+export interface HookResult {
+  readonly decision: 'allow' | 'deny' | 'defer';
+  readonly reason?: string;
+  /** The whole new value. The member is absent when there is no rewrite; `null` is a rewrite to null. */
+  readonly rewrite?: { readonly value: JsonValue };
+}
+
+export type HookResultReading =
+  | { readonly ok: true; readonly result: HookResult }
+  | { readonly ok: false; readonly faults: readonly { pointer: string; detail: string }[] };
+
+const DECISIONS = ['allow', 'deny', 'defer'] as const;
+
+/**
+ * Reads a HookResult strictly: any other key, a missing decision, another case or a rewrite of the wrong kind for the
+ * point is invalid, never ignored. Written without zod because workflows read the answers that arrive as signals.
+ */
+export function readHookResult(body: unknown, point: Point): HookResultReading {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return invalid('', 'a HookResult is a JSON object with a decision');
+  }
+  const members = new Map<string, unknown>(Object.entries(body));
+  const rewriteMember = REWRITE_MEMBER[point];
+  const faults: { pointer: string; detail: string }[] = [];
+  for (const key of members.keys()) {
+    if (key === 'decision' || key === 'reason' || key === rewriteMember) continue;
+    faults.push({
+      pointer: `/${key}`,
+      detail: `unknown member; at ${point} it is decision, reason, ${rewriteMember}`,
+    });
+  }
+  const decision = DECISIONS.find((known) => known === members.get('decision'));
+  if (decision === undefined) {
+    faults.push({ pointer: '/decision', detail: `one of ${DECISIONS.join(', ')}` });
+  }
+  const reason = members.get('reason');
+  if (members.has('reason') && !isReason(reason)) {
+    faults.push({ pointer: '/reason', detail: `well-formed text of at most ${MAX_REASON_BYTES} bytes` });
+  }
+  faults.push(...rewriteFaults(members, rewriteMember, decision));
+  if (faults.length > 0 || decision === undefined) return { ok: false, faults };
+  return {
+    ok: true,
+    result: {
+      decision,
+      ...(isReason(reason) && { reason }),
+      // Checked above: what findUnfaithful accepts is a JSON value.
+      ...(members.has(rewriteMember) && { rewrite: { value: members.get(rewriteMember) as JsonValue } }),
+    },
+  };
+}
+
+function rewriteFaults(
+  members: ReadonlyMap<string, unknown>,
+  member: string,
+  decision: HookResult['decision'] | undefined,
+): { pointer: string; detail: string }[] {
+  if (!members.has(member)) return [];
+  if (decision === 'deny') return [{ pointer: `/${member}`, detail: 'a deny must not carry a rewrite' }];
+  const value = members.get(member);
+  if (member === 'updatedText' && typeof value !== 'string') {
+    return [{ pointer: `/${member}`, detail: 'the rewritten text is a string' }];
+  }
+  const unfaithful = findUnfaithful(value);
+  if (unfaithful === undefined) return [];
+  return [{ pointer: `/${member}${unfaithful.pointer}`, detail: unfaithful.problem }];
+}
+
+function isReason(reason: unknown): reason is string {
+  return (
+    typeof reason === 'string' &&
+    reason.isWellFormed() &&
+    new TextEncoder().encode(reason).length <= MAX_REASON_BYTES
+  );
+}
+
+function invalid(pointer: string, detail: string): HookResultReading {
+  return { ok: false, faults: [{ pointer, detail }] };
+}

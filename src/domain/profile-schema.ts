@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { approverFault } from './principal';
+import { SERVED_POINTS } from './point';
+import { toolPatternFault } from './tool-pattern';
+
+/** Longest time a call may wait for a person, and the default: 24 hours. */
+export const MAX_WAIT_MS = 86_400_000;
+export const MAX_HOOKS = 16;
+
+const faultOf = (check: (text: string) => string | undefined) =>
+  z.string().superRefine((text, ctx) => {
+    const fault = check(text);
+    if (fault !== undefined) ctx.addIssue({ code: 'custom', message: fault });
+  });
+
+const clientProcessor = z
+  .strictObject({
+    type: z.literal('client'),
+    asyncTimeoutMs: z.int().min(1).max(MAX_WAIT_MS).default(MAX_WAIT_MS).meta({
+      description: 'How long the work waits for a person, in milliseconds; then `onFailure` applies.',
+    }),
+    title: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .meta({ description: 'What the approver is asked, in one line.' }),
+    approvers: z.array(faultOf(approverFault)).min(1).max(64).optional().meta({
+      description: 'Owners, or `scope:<scope>`, who may resolve. Absent: every key with scope waits:resolve.',
+    }),
+    minApprovals: z.int().min(1).max(64).default(1).meta({
+      description: 'How many distinct owners must allow the same value.',
+    }),
+    allowSelfApproval: z.boolean().default(false).meta({
+      description: 'Whether the owner who asked for the call may resolve its wait.',
+    }),
+  })
+  .superRefine((processor, ctx) => {
+    const named = processor.approvers;
+    if (named === undefined) return;
+    if (new Set(named).size !== named.length) {
+      ctx.addIssue({ code: 'custom', path: ['approvers'], message: 'an approver is named twice' });
+    }
+    const onlyOwners = named.every((approver) => !approver.startsWith('scope:'));
+    if (onlyOwners && new Set(named).size < processor.minApprovals) {
+      ctx.addIssue({
+        code: 'custom',
+        path: ['minApprovals'],
+        message: `${processor.minApprovals} approvals are needed but only ${named.length} approvers are named`,
+      });
+    }
+  });
+
+const hook = z
+  .strictObject({
+    id: z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'an id is 1-128 characters of A-Z a-z 0-9 . _ : -'),
+    point: z.enum(SERVED_POINTS),
+    match: z
+      .strictObject({
+        tools: z.array(faultOf(toolPatternFault)).min(1).max(64).optional().meta({
+          description: 'Exact tool names, or a prefix and one trailing `*`. Case-sensitive, byte for byte.',
+        }),
+      })
+      .optional(),
+    processor: z.discriminatedUnion('type', [clientProcessor]),
+    onFailure: z.enum(['fail_closed', 'fail_open']).default('fail_closed').meta({
+      description:
+        'fail_closed: no answer means that the work does not happen. fail_open: no answer counts as `defer`.',
+    }),
+    mode: z.enum(['enforce', 'observe']).default('enforce').meta({
+      description: 'observe: audited with what it would have decided, never obeyed, never parks.',
+    }),
+  })
+  .meta({ id: 'Hook' });
+
+const uniqueIds = (hooks: readonly { id: string }[], ctx: z.core.$RefinementCtx): void => {
+  const seen = new Set<string>();
+  hooks.forEach(({ id }, index) => {
+    if (seen.has(id))
+      ctx.addIssue({ code: 'custom', path: [index, 'id'], message: `the id ${id} is used twice` });
+    seen.add(id);
+  });
+};
+
+export const hooksSchema = z
+  .array(hook)
+  .max(MAX_HOOKS, `a profile has at most ${MAX_HOOKS} hooks`)
+  .superRefine(uniqueIds);
+
+export const timeoutsSchema = z.strictObject({
+  outputTimeoutMs: z.int().min(1_000).max(MAX_WAIT_MS).default(3_600_000).meta({
+    description: 'How long an allowed call waits for its output, in milliseconds; then it is `expired`.',
+  }),
+});
+
+/** What a client writes. `hooks` absent means: install the default hooks. */
+export const configurationInputSchema = z
+  .strictObject({ hooks: hooksSchema.optional(), timeouts: timeoutsSchema.prefault({}) })
+  .meta({ id: 'ConfigurationInput' });
+
+/** What is stored and read back: every default is written out. */
+export const configurationSchema = z
+  .strictObject({ hooks: hooksSchema, timeouts: timeoutsSchema })
+  .meta({ id: 'Configuration' });
+
+export const profileNameSchema = z.string().trim().min(1).max(128);
+
+export type Hook = z.output<typeof hook>;
+export type Timeouts = z.output<typeof timeoutsSchema>;
+export type Configuration = z.output<typeof configurationSchema>;
+export type ConfigurationInput = z.output<typeof configurationInputSchema>;

@@ -1,0 +1,36 @@
+import { canonicalJson, subjectDigest } from './digest';
+import type { JsonValue } from './json-value';
+import type { Point } from './point';
+
+/**
+ * The value that a hook judges, as it travels through workflows and activities.
+ *
+ * Small values travel inline. Larger ones, and every output, stay in a blob of the call in the tenant's Redis and
+ * travel as the blob's name. Workflow code only compares digests and passes subjects on; it never opens a blob.
+ */
+export type Subject = InlineSubject | BlobSubject;
+
+export interface InlineSubject {
+  readonly kind: 'inline';
+  readonly digest: string;
+  readonly value: JsonValue;
+}
+
+export interface BlobSubject {
+  readonly kind: 'blob';
+  readonly digest: string;
+  /** Name of the blob within its call. */
+  readonly blob: string;
+}
+
+/** Largest value that travels inline, in bytes of its canonical JSON as UTF-8. */
+export const MAX_INLINE_BYTES = 65_536;
+
+export function inlineSubject(what: { point: Point; tool?: string; value: JsonValue }): InlineSubject {
+  return { kind: 'inline', digest: subjectDigest(what), value: what.value };
+}
+
+export function fitsInline(value: JsonValue): boolean {
+  const text = canonicalJson(value);
+  return text.length <= MAX_INLINE_BYTES && new TextEncoder().encode(text).length <= MAX_INLINE_BYTES;
+}

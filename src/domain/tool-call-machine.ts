@@ -1,0 +1,123 @@
+import { startChain } from './hook-chain';
+import type { BlobSubject } from './subject';
+import { isOpen, newCallRecord, type CallStatus, type ToolCallStart } from './tool-call';
+import { cancelledDenial, closeWithOutcome, expireOpenWait, noteStarted, proceed } from './tool-call-chain';
+import type { Outcome } from './tool-call-outcome';
+import { deadlineOf, openWaitOf, type ToolCallState } from './tool-call-state';
+import { ToolCallStep } from './tool-call-step';
+import type { Transition } from './transition';
+import { cancelWait } from './wait';
+
+/**
+ * The rules of a tool call, without Temporal and without a store: each function takes the state and one input and says
+ * what to store and what to reply. The clock is an argument.
+ */
+
+/** The state before the first step. */
+export function initialState(start: ToolCallStart): ToolCallState {
+  const call = newCallRecord(start, 'waiting', start.createdAt);
+  return { n: 0, call, chain: startChain(start.subject), asked: 0, waitsOpened: 0 };
+}
+
+/** The first step: asks the hooks until one parks the call or it is decided. */
+export function openCall(start: ToolCallStart, now: number): Transition {
+  const step = new ToolCallStep(start, initialState(start), now);
+  noteStarted(step);
+  proceed(step);
+  return step.transition();
+}
+
+/** The first step of a call whose thread was closed before it could be stored. */
+export function openOnClosedThread(start: ToolCallStart, now: number): Transition {
+  const step = new ToolCallStep(start, initialState(start), now);
+  noteStarted(step);
+  step.finish('cancelled', cancelledDenial({ by: 'portcullis', code: 'thread_closed' }, false));
+  return step.transition();
+}
+
+/** The clock has moved: ends what is due. Nothing is due: no step. */
+export function tickCall(start: ToolCallStart, state: ToolCallState, now: number): Transition | undefined {
+  const deadline = deadlineOf(state);
+  if (deadline === undefined || now < deadline) return undefined;
+  if (openWaitOf(state) !== undefined) return expireOpenWait(start, state, now);
+  const step = new ToolCallStep(start, state, now);
+  step.finish('expired');
+  return step.transition();
+}
+
+export interface CancelInput {
+  readonly by: string;
+  readonly code: 'call_cancelled' | 'thread_closed' | 'workflow_cancelled' | 'workflow_ended';
+}
+
+export type CancelReply = { readonly ok: true } | { readonly ok: false; readonly status: CallStatus };
+
+/** Gives the call up; a call that has ended stays as it is. */
+export function cancelCall(
+  start: ToolCallStart,
+  state: ToolCallState,
+  { input, now }: { input: CancelInput; now: number },
+): Outcome<CancelReply> {
+  const { status } = state.call;
+  if (!isOpen(status)) return { kind: 'reply', reply: { ok: false, status } };
+  const step = new ToolCallStep(start, state, now);
+  const open = openWaitOf(state);
+  if (open === undefined) {
+    step.finish('cancelled', cancelledDenial(input, status === 'waiting' ? false : 'unknown'));
+  } else {
+    const wait = cancelWait(open.wait, { by: input.by, now });
+    closeWithOutcome(step, open, wait);
+    proceed(step);
+  }
+  return { kind: 'step', transition: step.transition(), reply: { ok: true } };
+}
+
+export interface ResultInput {
+  readonly result: 'output' | 'error';
+  readonly blob: BlobSubject;
+}
+
+export type ResultReply =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: 'not_decided' | 'ended'; readonly status: CallStatus };
+
+/** The caller ran the tool and says what came of it. */
+export function reportResult(
+  start: ToolCallStart,
+  state: ToolCallState,
+  { input, now }: { input: ResultInput; now: number },
+): Outcome<ResultReply> {
+  const due = tickCall(start, state, now);
+  if (due !== undefined && state.call.status === 'allowed') {
+    return { kind: 'step', transition: due, reply: { ok: false, code: 'ended', status: 'expired' } };
+  }
+  const { status } = state.call;
+  if (status !== 'allowed') {
+    const code = status === 'waiting' ? 'not_decided' : 'ended';
+    return { kind: 'reply', reply: { ok: false, code, status } };
+  }
+  const step = new ToolCallStep(start, state, now);
+  step.keep(input.blob);
+  step.updateCall(input.result === 'output' ? { output: input.blob } : { error: input.blob });
+  step.note({
+    type: 'tool_finished',
+    data: { callId: start.callId, result: input.result, digest: input.blob.digest },
+  });
+  step.finish(input.result === 'output' ? 'completed' : 'failed');
+  return { kind: 'step', transition: step.transition(), reply: { ok: true } };
+}
+
+/** Says again where the call stands, for a store that lost it. The step keeps its number and adds no events. */
+export function restate(state: ToolCallState): Transition {
+  const { n, call, wait } = state;
+  const subjects = [call.input, call.output, call.error, wait?.wait.subject];
+  return {
+    n,
+    state,
+    at: call.updatedAt,
+    call,
+    waits: wait === undefined ? [] : [wait],
+    events: [],
+    keepBlobs: subjects.flatMap((subject) => (subject?.kind === 'blob' ? [subject.blob] : [])),
+  };
+}

@@ -1,0 +1,75 @@
+import { EventEmitter, once } from 'node:events';
+import type { RedisConnection } from './connection';
+import type { Keyspace } from './keyspace';
+
+/** Even when a notice is lost (a broken connection), nobody sleeps longer than this before looking again. */
+const LOOK_AGAIN_MS = 2_000;
+
+/**
+ * Wakes long-polls and streams when a thread of the tenant changes. One subscription per process and tenant.
+ *
+ * A notice only says "look again": state is always read from the store, so a lost or doubled notice is harmless.
+ */
+export interface ChangeFeed {
+  /**
+   * Begins to listen to a thread, or to every thread of the tenant. Listen first and read afterwards, so that no
+   * change falls between the two.
+   */
+  listen(threadId?: string): ChangeListener;
+  close(): Promise<void>;
+}
+
+export interface ChangeListener {
+  /** Resolves at the next change, when `LOOK_AGAIN_MS` or `timeoutMs` is over, or when the signal is aborted. */
+  next(timeoutMs: number, signal?: AbortSignal): Promise<void>;
+  stop(): void;
+}
+
+const ANY = '*';
+
+export async function openChangeFeed(
+  redis: RedisConnection,
+  keyspace: Keyspace,
+  onError: (error: Error) => void,
+): Promise<ChangeFeed> {
+  const emitter = new EventEmitter();
+  emitter.setMaxListeners(0);
+  const subscriber = redis.duplicate();
+  subscriber.on('error', onError);
+  await subscriber.connect();
+  await subscriber.subscribe(keyspace.changes, (threadId) => {
+    emitter.emit(threadId);
+    emitter.emit(ANY);
+  });
+  return {
+    listen: (threadId = ANY) => listenTo(emitter, threadId),
+    close: async () => {
+      await subscriber.close();
+    },
+  };
+}
+
+function listenTo(emitter: EventEmitter, name: string): ChangeListener {
+  let changed = false;
+  const note = (): void => {
+    changed = true;
+  };
+  emitter.on(name, note);
+  return {
+    async next(timeoutMs, signal) {
+      if (!changed && signal?.aborted !== true) {
+        const wait = AbortSignal.timeout(Math.max(0, Math.min(timeoutMs, LOOK_AGAIN_MS)));
+        const ended = signal === undefined ? wait : AbortSignal.any([wait, signal]);
+        await once(emitter, name, { signal: ended }).catch(ignoreAbort);
+      }
+      changed = false;
+    },
+    stop() {
+      emitter.off(name, note);
+    },
+  };
+}
+
+function ignoreAbort(error: unknown): void {
+  if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+}

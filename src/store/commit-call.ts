@@ -1,0 +1,160 @@
+import type { StoredWait } from '../domain/stored-wait';
+import { isOpen, type CallRecord, type ToolCallStart } from '../domain/tool-call';
+import type { ToolCallState } from '../domain/tool-call-state';
+import type { Transition } from '../domain/transition';
+import type { RedisConnection } from './connection';
+import type { Keyspace } from './keyspace';
+import { APPEND_EVENT, redisScript, runScript, stringsOf } from './redis-script';
+
+/**
+ * Applies one step of a call: load, check, write, bump the generations, append the events, tell the listeners.
+ *
+ * JSON texts go through the script as opaque strings: Lua's JSON would turn [] into {} and lose digits.
+ */
+const COMMIT = redisScript(`
+${APPEND_EVENT}
+local call, thread, events, calls, open, thread_waits, waits, wait_seq, waiting, audit, unstarted, threads =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12]
+local step = cjson.decode(ARGV[1])
+local applied = tonumber(redis.call('HGET', call, 'n') or '0')
+if applied >= step.n then return {'taken', redis.call('HGET', call, 'state')} end
+if step.ifGeneration and (redis.call('HGET', call, 'generation') or '') ~= step.ifGeneration then
+  return {'changed'}
+end
+if step.onlyIfThreadOpen and redis.call('HGET', thread, 'state') == 'closed' then return {'thread_closed'} end
+
+if redis.call('EXISTS', thread) == 0 then
+  redis.call('HSET', thread, 'json', step.thread, 'state', 'open')
+  redis.call('ZADD', threads, 0, step.threadId)
+end
+redis.call('HSET', call, 'state', step.state, 'n', step.n)
+redis.call('HINCRBY', call, 'generation', 1)
+if not redis.call('ZSCORE', calls, step.callId) then
+  redis.call('ZADD', calls, redis.call('HINCRBY', thread, 'callSeq', 1), step.callId)
+end
+if step.isOpen then redis.call('SADD', open, step.callId) else redis.call('SREM', open, step.callId) end
+if step.start then redis.call('HSET', call, 'start', step.start) end
+if step.unstartedSince then
+  redis.call('ZADD', unstarted, step.unstartedSince, step.callId)
+else
+  redis.call('ZREM', unstarted, step.callId)
+end
+for i, wait in ipairs(step.waits) do
+  local key = KEYS[12 + i]
+  redis.call('HSET', key, 'json', wait.json, 'state', wait.isOpen and 'open' or 'closed', 'openedAt', wait.openedAt)
+  if wait.isOpen then
+    if not redis.call('ZSCORE', waits, wait.id) then redis.call('ZADD', waits, redis.call('INCR', wait_seq), wait.id) end
+    redis.call('SADD', thread_waits, wait.id)
+    redis.call('ZADD', waiting, 0, step.threadId)
+  else
+    redis.call('ZREM', waits, wait.id)
+    redis.call('SREM', thread_waits, wait.id)
+    if redis.call('SCARD', thread_waits) == 0 then redis.call('ZREM', waiting, step.threadId) end
+  end
+end
+for i = 1, step.blobs do redis.call('PERSIST', KEYS[12 + #step.waits + i]) end
+for i, event in ipairs(step.events) do
+  append(thread, events, audit, step.threadId, step.callId .. ':' .. step.n .. ':' .. i, event.type, step.at, event.data)
+end
+redis.call('HINCRBY', thread, 'generation', 1)
+redis.call('PUBLISH', ARGV[2], step.threadId)
+return {'applied'}
+`);
+
+export interface CommitOptions {
+  /** The call's arguments, with its first step. */
+  readonly start?: ToolCallStart;
+  /** Refuse when the thread was closed; for the first step of a call. */
+  readonly onlyIfThreadOpen?: boolean;
+  /** Refuse when the call changed since it was read with this generation; for writers other than its workflow. */
+  readonly ifGeneration?: string;
+  /** The call's workflow is still to be started. */
+  readonly unstarted?: boolean;
+}
+
+export type CommitResult =
+  | { readonly kind: 'applied' }
+  /** This step, or a later one, is stored already: here is the stored state. */
+  | { readonly kind: 'taken'; readonly state: ToolCallState }
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'thread_closed' };
+
+export async function commitCall(
+  redis: RedisConnection,
+  keyspace: Keyspace,
+  transition: Transition,
+  options: CommitOptions = {},
+): Promise<CommitResult> {
+  const { call, waits, keepBlobs } = transition;
+  const reply = await runScript(redis, COMMIT, {
+    keys: [
+      keyspace.call(call.id),
+      keyspace.thread(call.threadId),
+      keyspace.threadEvents(call.threadId),
+      keyspace.threadCalls(call.threadId),
+      keyspace.threadOpenCalls(call.threadId),
+      keyspace.threadWaits(call.threadId),
+      keyspace.waits,
+      keyspace.waitSeq,
+      keyspace.threadsWaiting,
+      keyspace.audit,
+      keyspace.callsUnstarted,
+      keyspace.threads,
+      ...waits.map(({ wait }) => keyspace.wait(wait.id)),
+      ...keepBlobs.map((name) => keyspace.callBlob(call.id, name)),
+    ],
+    arguments: [JSON.stringify(stepFor(transition, options)), keyspace.changes],
+  });
+  const [kind, state = ''] = stringsOf(reply);
+  switch (kind) {
+    case 'applied':
+    case 'changed':
+    case 'thread_closed':
+      return { kind };
+    case 'taken':
+      return { kind, state: JSON.parse(state) as ToolCallState };
+    default:
+      throw new Error(`the commit script answered ${String(kind)}`);
+  }
+}
+
+function stepFor(transition: Transition, options: CommitOptions) {
+  const { n, at, state, call, waits, events, keepBlobs } = transition;
+  return {
+    n,
+    at,
+    callId: call.id,
+    threadId: call.threadId,
+    state: JSON.stringify(state),
+    isOpen: isOpen(call.status),
+    thread: JSON.stringify(restoredThread(call)),
+    waits: waits.map(waitForScript),
+    events: events.map(({ type, data }) => ({ type, data: JSON.stringify(data) })),
+    blobs: keepBlobs.length,
+    onlyIfThreadOpen: options.onlyIfThreadOpen ?? false,
+    ...(options.ifGeneration !== undefined && { ifGeneration: options.ifGeneration }),
+    ...(options.start !== undefined && { start: JSON.stringify(options.start) }),
+    ...(options.unstarted === true && { unstartedSince: Date.parse(at) }),
+  };
+}
+
+function waitForScript(stored: StoredWait) {
+  const { wait } = stored;
+  return {
+    id: wait.id,
+    json: JSON.stringify(stored),
+    isOpen: wait.outcome === undefined,
+    openedAt: wait.openedAt,
+  };
+}
+
+/** A store that lost a thread gets it back, without its metadata, from the next step of one of its calls. */
+function restoredThread(call: CallRecord) {
+  return {
+    id: call.threadId,
+    profileId: call.profileId,
+    owner: call.requestedBy.owner,
+    metadata: {},
+    createdAt: call.createdAt,
+  };
+}

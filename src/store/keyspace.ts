@@ -1,0 +1,71 @@
+/**
+ * Names of everything in a tenant's Redis. The braces are the literal hash tag: all keys of a tenant share one slot,
+ * so one script may touch several of them on a cluster too.
+ */
+export interface Keyspace {
+  readonly tenant: string;
+  /** Hash: json, version, deleted. */
+  profile(id: string): string;
+  /** Sorted set by name (all scores 0): ids of profiles that are not deleted. */
+  readonly profiles: string;
+  /** Hash: json, state, seq (last event), callSeq, generation. */
+  thread(id: string): string;
+  /** Sorted set by name (all scores 0): every thread. Ids are time-ordered. */
+  readonly threads: string;
+  /** The same for threads that hold an open wait. */
+  readonly threadsWaiting: string;
+  /** Stream with ids `<seq>-0`. */
+  threadEvents(id: string): string;
+  /** Sorted set: calls by their place in the thread. */
+  threadCalls(id: string): string;
+  /** Set: calls that have not ended. */
+  threadOpenCalls(id: string): string;
+  /** Set: open waits. */
+  threadWaits(id: string): string;
+  /** Hash: state and n of the last step, start (the workflow's arguments), generation. */
+  call(id: string): string;
+  callBlob(callId: string, name: string): string;
+  /** Sorted set by time: calls stored as allowed whose workflow start is not yet confirmed. */
+  readonly callsUnstarted: string;
+  /** Hash: json, state, threadId, callId. */
+  wait(id: string): string;
+  /** Sorted set: open waits in the order in which they were opened. */
+  readonly waits: string;
+  /** Counter behind the scores of `waits`. */
+  readonly waitSeq: string;
+  /** Stream: an index over the events of all threads, and the events that belong to no thread. */
+  readonly audit: string;
+  /** Hash: json. */
+  apiKey(id: string): string;
+  readonly apiKeys: string;
+  readonly settings: string;
+  /** Pub/sub channel: the id of each thread that changed. */
+  readonly changes: string;
+}
+
+export function keyspaceOf(tenant: string): Keyspace {
+  const at = (...parts: string[]): string => [`pc:{${tenant}}`, ...parts].join(':');
+  return {
+    tenant,
+    profile: (id) => at('profile', id),
+    profiles: at('profiles'),
+    thread: (id) => at('thread', id),
+    threads: at('threads'),
+    threadsWaiting: at('threads', 'waiting'),
+    threadEvents: (id) => at('thread', id, 'events'),
+    threadCalls: (id) => at('thread', id, 'calls'),
+    threadOpenCalls: (id) => at('thread', id, 'open'),
+    threadWaits: (id) => at('thread', id, 'waits'),
+    call: (id) => at('call', id),
+    callBlob: (callId, name) => at('call', callId, 'blob', name),
+    callsUnstarted: at('calls', 'unstarted'),
+    wait: (id) => at('wait', id),
+    waits: at('waits'),
+    waitSeq: at('waits', 'seq'),
+    audit: at('audit'),
+    apiKey: (id) => at('key', id),
+    apiKeys: at('keys'),
+    settings: at('settings'),
+    changes: at('changes'),
+  };
+}

@@ -1,0 +1,57 @@
+import { ApiKeys } from './api-keys';
+import { Blobs } from './blobs';
+import { Calls } from './calls';
+import { openChangeFeed, type ChangeFeed } from './change-feed';
+import { connectRedis } from './connection';
+import { Events } from './events';
+import { keyspaceOf } from './keyspace';
+import { Profiles } from './profiles';
+import { Settings } from './settings';
+import { Threads } from './threads';
+import { Waits } from './waits';
+
+/** Everything that is stored for one tenant. */
+export interface TenantStore {
+  readonly tenant: string;
+  readonly apiKeys: ApiKeys;
+  readonly blobs: Blobs;
+  readonly calls: Calls;
+  readonly changes: ChangeFeed;
+  readonly events: Events;
+  readonly profiles: Profiles;
+  readonly settings: Settings;
+  readonly threads: Threads;
+  readonly waits: Waits;
+  /** Rejects while the store cannot be written to. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openTenantStore(options: {
+  tenant: string;
+  url: string;
+  onError: (error: Error) => void;
+}): Promise<TenantStore> {
+  const keyspace = keyspaceOf(options.tenant);
+  const redis = await connectRedis(options.url, options.onError);
+  const changes = await openChangeFeed(redis, keyspace, options.onError);
+  return {
+    tenant: options.tenant,
+    apiKeys: new ApiKeys(redis, keyspace),
+    blobs: new Blobs(redis, keyspace),
+    calls: new Calls(redis, keyspace),
+    changes,
+    events: new Events(redis, keyspace),
+    profiles: new Profiles(redis, keyspace),
+    settings: new Settings(redis, keyspace),
+    threads: new Threads(redis, keyspace),
+    waits: new Waits(redis, keyspace),
+    ping: async () => {
+      await redis.ping();
+    },
+    close: async () => {
+      await changes.close();
+      await redis.close();
+    },
+  };
+}

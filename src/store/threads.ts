@@ -1,0 +1,111 @@
+import type { JsonObject } from '../domain/json-value';
+import type { RedisConnection } from './connection';
+import type { Keyspace } from './keyspace';
+import { pageByName, type Page, type PageRequest } from './page';
+import { APPEND_EVENT, redisScript, runScript, stringsOf } from './redis-script';
+
+export interface ThreadRecord {
+  readonly id: string;
+  readonly profileId: string;
+  /** Owner of the key that made the thread. */
+  readonly owner: string;
+  readonly metadata: JsonObject;
+  readonly createdAt: string;
+}
+
+export interface ThreadSnapshot {
+  readonly thread: ThreadRecord;
+  readonly closed: boolean;
+  /** Calls that have not ended. */
+  readonly openCalls: readonly string[];
+  readonly openWaits: readonly string[];
+}
+
+const CREATE = redisScript(`
+${APPEND_EVENT}
+local thread, events, audit, threads, profile = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+if redis.call('HEXISTS', profile, 'json') == 0 or redis.call('HEXISTS', profile, 'deleted') == 1 then return {'no_profile'} end
+if redis.call('EXISTS', thread) == 1 then return {'exists'} end
+redis.call('HSET', thread, 'json', ARGV[2], 'state', 'open', 'generation', 1)
+redis.call('ZADD', threads, 0, ARGV[1])
+append(thread, events, audit, ARGV[1], ARGV[1] .. ':created', 'thread_created', ARGV[3], ARGV[4])
+redis.call('PUBLISH', ARGV[5], ARGV[1])
+return {'created'}
+`);
+
+const CLOSE = redisScript(`
+${APPEND_EVENT}
+local thread, events, audit = KEYS[1], KEYS[2], KEYS[3]
+if redis.call('EXISTS', thread) == 0 then return {'unknown'} end
+if redis.call('HGET', thread, 'state') == 'closed' then return {'closed_before'} end
+redis.call('HSET', thread, 'state', 'closed')
+redis.call('HINCRBY', thread, 'generation', 1)
+append(thread, events, audit, ARGV[1], ARGV[1] .. ':closed', 'thread_closed', ARGV[2], ARGV[3])
+redis.call('PUBLISH', ARGV[4], ARGV[1])
+return {'closed'}
+`);
+
+export class Threads {
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly keyspace: Keyspace,
+  ) {}
+
+  /** `no_profile`: the profile does not exist or was deleted, and takes no new threads. */
+  async create(thread: ThreadRecord): Promise<'created' | 'no_profile'> {
+    const { keyspace } = this;
+    const [result] = stringsOf(
+      await runScript(this.redis, CREATE, {
+        keys: [
+          keyspace.thread(thread.id),
+          keyspace.threadEvents(thread.id),
+          keyspace.audit,
+          keyspace.threads,
+          keyspace.profile(thread.profileId),
+        ],
+        arguments: [
+          thread.id,
+          JSON.stringify(thread),
+          thread.createdAt,
+          JSON.stringify({ profileId: thread.profileId }),
+          keyspace.changes,
+        ],
+      }),
+    );
+    if (result === 'created' || result === 'no_profile') return result;
+    throw new Error(`thread ${thread.id} exists already`);
+  }
+
+  /** Closes a thread for new calls; ending its open calls is up to their workflows. */
+  async close(
+    threadId: string,
+    { by, at }: { by: string; at: string },
+  ): Promise<'closed' | 'closed_before' | 'unknown'> {
+    const { keyspace } = this;
+    const [result] = stringsOf(
+      await runScript(this.redis, CLOSE, {
+        keys: [keyspace.thread(threadId), keyspace.threadEvents(threadId), keyspace.audit],
+        arguments: [threadId, at, JSON.stringify({ by }), keyspace.changes],
+      }),
+    );
+    if (result === 'closed' || result === 'closed_before' || result === 'unknown') return result;
+    throw new Error(`the close script answered ${String(result)}`);
+  }
+
+  async read(threadId: string): Promise<ThreadSnapshot | undefined> {
+    const { keyspace } = this;
+    const [fields, openCalls, openWaits] = await Promise.all([
+      this.redis.hmGet(keyspace.thread(threadId), ['json', 'state']),
+      this.redis.sMembers(keyspace.threadOpenCalls(threadId)),
+      this.redis.sMembers(keyspace.threadWaits(threadId)),
+    ]);
+    const [json, state] = fields;
+    if (json === null || json === undefined) return undefined;
+    return { thread: JSON.parse(json) as ThreadRecord, closed: state === 'closed', openCalls, openWaits };
+  }
+
+  /** Threads in the order in which they were made. */
+  list(page: PageRequest, { waitingOnly }: { waitingOnly: boolean }): Promise<Page<string>> {
+    return pageByName(this.redis, waitingOnly ? this.keyspace.threadsWaiting : this.keyspace.threads, page);
+  }
+}
