@@ -1,10 +1,15 @@
 'use strict';
 
-/** One setup starts one Temporal dev server and one Valkey for the whole run; every test file takes its own tenant and task queue. */
+/** One set-up starts one Temporal dev server and one Valkey for the whole run; every test file takes its own tenant and task queue. */
 module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  transform: { '^.+\\.[jt]s$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }] },
+  globalSetup: '<rootDir>/test/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  transform: {
+    '^.+\\.[jt]s$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
+  },
   testTimeout: 60_000,
+  maxWorkers: 2,
 };

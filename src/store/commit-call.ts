@@ -13,8 +13,8 @@ import { APPEND_EVENT, redisScript, runScript, stringsOf } from './redis-script'
  */
 const COMMIT = redisScript(`
 ${APPEND_EVENT}
-local call, thread, events, calls, open, thread_waits, waits, wait_seq, waiting, audit, unstarted, threads =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12]
+local call, thread, events, calls, open, thread_waits, waits, wait_seq, waiting, audit, unstarted, threads, calls_open =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
 local step = cjson.decode(ARGV[1])
 local applied = tonumber(redis.call('HGET', call, 'n') or '0')
 if applied >= step.n then return {'taken', redis.call('HGET', call, 'state')} end
@@ -32,7 +32,13 @@ redis.call('HINCRBY', call, 'generation', 1)
 if not redis.call('ZSCORE', calls, step.callId) then
   redis.call('ZADD', calls, redis.call('HINCRBY', thread, 'callSeq', 1), step.callId)
 end
-if step.isOpen then redis.call('SADD', open, step.callId) else redis.call('SREM', open, step.callId) end
+if step.isOpen then
+  redis.call('SADD', open, step.callId)
+  redis.call('ZADD', calls_open, 0, step.callId)
+else
+  redis.call('SREM', open, step.callId)
+  redis.call('ZREM', calls_open, step.callId)
+end
 if step.start then redis.call('HSET', call, 'start', step.start) end
 if step.unstartedSince then
   redis.call('ZADD', unstarted, step.unstartedSince, step.callId)
@@ -40,7 +46,7 @@ else
   redis.call('ZREM', unstarted, step.callId)
 end
 for i, wait in ipairs(step.waits) do
-  local key = KEYS[12 + i]
+  local key = KEYS[13 + i]
   redis.call('HSET', key, 'json', wait.json, 'state', wait.isOpen and 'open' or 'closed', 'openedAt', wait.openedAt)
   if wait.isOpen then
     if not redis.call('ZSCORE', waits, wait.id) then redis.call('ZADD', waits, redis.call('INCR', wait_seq), wait.id) end
@@ -52,7 +58,7 @@ for i, wait in ipairs(step.waits) do
     if redis.call('SCARD', thread_waits) == 0 then redis.call('ZREM', waiting, step.threadId) end
   end
 end
-for i = 1, step.blobs do redis.call('PERSIST', KEYS[12 + #step.waits + i]) end
+for i = 1, step.blobs do redis.call('PERSIST', KEYS[13 + #step.waits + i]) end
 for i, event in ipairs(step.events) do
   append(thread, events, audit, step.threadId, step.callId .. ':' .. step.n .. ':' .. i, event.type, step.at, event.data)
 end
@@ -100,6 +106,7 @@ export async function commitCall(
       keyspace.audit,
       keyspace.callsUnstarted,
       keyspace.threads,
+      keyspace.callsOpen,
       ...waits.map(({ wait }) => keyspace.wait(wait.id)),
       ...keepBlobs.map((name) => keyspace.callBlob(call.id, name)),
     ],

@@ -27,7 +27,11 @@ export interface Keyspace {
   callBlob(callId: string, name: string): string;
   /** Sorted set by time: calls stored as allowed whose workflow start is not yet confirmed. */
   readonly callsUnstarted: string;
-  /** Hash: json, state, threadId, callId. */
+  /** Sorted set by name (all scores 0): calls of the tenant that have not ended. */
+  readonly callsOpen: string;
+  /** Where the sweep over `callsOpen` goes on. */
+  readonly callsOpenCursor: string;
+  /** Hash: json, state, openedAt. */
   wait(id: string): string;
   /** Sorted set: open waits in the order in which they were opened. */
   readonly waits: string;
@@ -59,6 +63,8 @@ export function keyspaceOf(tenant: string): Keyspace {
     call: (id) => at('call', id),
     callBlob: (callId, name) => at('call', callId, 'blob', name),
     callsUnstarted: at('calls', 'unstarted'),
+    callsOpen: at('calls', 'open'),
+    callsOpenCursor: at('calls', 'open', 'cursor'),
     wait: (id) => at('wait', id),
     waits: at('waits'),
     waitSeq: at('waits', 'seq'),

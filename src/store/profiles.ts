@@ -46,6 +46,12 @@ export class Profiles {
     return json == null || deleted != null ? undefined : (JSON.parse(json) as Profile);
   }
 
+  /** The last version, also of a deleted profile: threads that were made before go on under it. */
+  async readLast(profileId: string): Promise<Profile | undefined> {
+    const json = await this.redis.hGet(this.keyspace.profile(profileId), 'json');
+    return json === null ? undefined : (JSON.parse(json) as Profile);
+  }
+
   list(page: PageRequest): Promise<Page<string>> {
     return pageByName(this.redis, this.keyspace.profiles, page);
   }

@@ -5,6 +5,7 @@ import { openChangeFeed, type ChangeFeed } from './change-feed';
 import { connectRedis } from './connection';
 import { Events } from './events';
 import { keyspaceOf } from './keyspace';
+import { OpenCalls } from './open-calls';
 import { Profiles } from './profiles';
 import { Settings } from './settings';
 import { Threads } from './threads';
@@ -18,6 +19,7 @@ export interface TenantStore {
   readonly calls: Calls;
   readonly changes: ChangeFeed;
   readonly events: Events;
+  readonly openCalls: OpenCalls;
   readonly profiles: Profiles;
   readonly settings: Settings;
   readonly threads: Threads;
@@ -42,6 +44,7 @@ export async function openTenantStore(options: {
     calls: new Calls(redis, keyspace),
     changes,
     events: new Events(redis, keyspace),
+    openCalls: new OpenCalls(redis, keyspace),
     profiles: new Profiles(redis, keyspace),
     settings: new Settings(redis, keyspace),
     threads: new Threads(redis, keyspace),

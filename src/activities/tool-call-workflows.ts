@@ -1,0 +1,64 @@
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type WorkflowClient,
+} from '@temporalio/client';
+import { toolCallWorkflowId } from '../domain/tool-call';
+import type { toolCall } from '../workflows/tool-call/tool-call';
+import { cancelCallUpdate, catchUpSignal } from '../workflows/messages';
+import { toolCallOptions } from '../workflows/tool-call-options';
+import type { ToolCallWorkflows } from './reconcile-tenant';
+
+/** The reconciler's view of the tool-call workflows, over a Temporal client. */
+export function createToolCallWorkflows(client: WorkflowClient, taskQueue: string): ToolCallWorkflows {
+  const handleOf = (tenant: string, callId: string) =>
+    client.getHandle<typeof toolCall>(toolCallWorkflowId(tenant, callId));
+  return {
+    async stateOf(tenant, callId) {
+      try {
+        const { status } = await handleOf(tenant, callId).describe();
+        return status.name === 'RUNNING' || status.name === 'PAUSED' ? 'running' : 'ended';
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return 'unknown';
+        throw error;
+      }
+    },
+    async start(start) {
+      try {
+        await client.start<typeof toolCall>('toolCall', toolCallOptions(start, taskQueue));
+      } catch (error) {
+        // It was started, and has ended already.
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    },
+    async catchUp(tenant, callId) {
+      await handleOf(tenant, callId).signal(catchUpSignal).catch(ignoreEnded);
+    },
+    async cancel(tenant, callId) {
+      await handleOf(tenant, callId)
+        .executeUpdate(cancelCallUpdate, { args: [{ by: 'portcullis', code: 'thread_closed' }] })
+        .catch(ignoreEnded);
+    },
+    listBroken: (tenant, closedAfter) =>
+      callIds(
+        client,
+        tenant,
+        `ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut') AND CloseTime > '${closedAfter.toISOString()}'`,
+      ),
+    listRunning: (tenant, startedBefore) =>
+      callIds(client, tenant, `ExecutionStatus = 'Running' AND StartTime < '${startedBefore.toISOString()}'`),
+  };
+}
+
+async function* callIds(client: WorkflowClient, tenant: string, condition: string): AsyncGenerator<string> {
+  const prefix = toolCallWorkflowId(tenant, '');
+  // Tenant ids hold no quote.
+  const query = `WorkflowType = 'toolCall' AND PortcullisTenant = '${tenant}' AND ${condition}`;
+  for await (const { workflowId } of client.list({ query })) {
+    if (workflowId.startsWith(prefix)) yield workflowId.slice(prefix.length);
+  }
+}
+
+function ignoreEnded(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+}

@@ -1,0 +1,24 @@
+import type { ToolCallState } from '../../../domain/tool-call-state';
+import type { TenantStore } from '../../../store/tenant-store';
+
+/** Waits until a call no longer waits, for at most `seconds`, and gives the state it then has. */
+export async function awaitDecision(
+  store: TenantStore,
+  state: ToolCallState,
+  { seconds, signal }: { seconds: number; signal: AbortSignal },
+): Promise<ToolCallState> {
+  if (state.call.status !== 'waiting' || seconds === 0) return state;
+  const { id, threadId } = state.call;
+  const until = Date.now() + seconds * 1_000;
+  const listener = store.changes.listen(threadId);
+  try {
+    for (let current = state; ; ) {
+      current = (await store.calls.read(id))?.state ?? current;
+      const left = until - Date.now();
+      if (current.call.status !== 'waiting' || left <= 0 || signal.aborted) return current;
+      await listener.next(left, signal);
+    }
+  } finally {
+    listener.stop();
+  }
+}

@@ -1,0 +1,141 @@
+import { type JsonValue } from '../../../domain/json-value';
+import { DEFAULT_SETTINGS } from '../../../domain/settings';
+import { pinProfile } from '../../../domain/profile';
+import { subjectDigest } from '../../../domain/digest';
+import { fitsInline, type Subject } from '../../../domain/subject';
+import { requestDigest, type ToolCallStart } from '../../../domain/tool-call';
+import { openCall } from '../../../domain/tool-call-machine';
+import type { ToolCallState } from '../../../domain/tool-call-state';
+import { HttpProblem } from '../../http/problem';
+import type { Started, ToolCallGateway } from '../../temporal';
+import type { NexusPrincipal } from '../nexus-principal';
+import { visibleThread } from '../profile-access';
+import { callIdFor } from './call-id';
+import { callLocation } from './call-location';
+import { notDecidedProblem } from './not-decided';
+
+export interface CallRequest {
+  readonly tool: string;
+  readonly input: JsonValue;
+  readonly toolUseId?: string;
+  readonly actor?: JsonValue;
+}
+
+export interface MakeCall {
+  readonly principal: NexusPrincipal;
+  readonly threadId: string;
+  readonly request: CallRequest;
+  readonly idempotencyKey: string | undefined;
+}
+
+/**
+ * Takes a call from the request to its first outcome: parked, allowed or ended. A repeat under an Idempotency-Key
+ * gets the call as it is now.
+ */
+export async function makeCall(gateway: ToolCallGateway, make: MakeCall): Promise<ToolCallState> {
+  const { principal, threadId, request, idempotencyKey } = make;
+  const { store, tenant, key } = principal;
+  const { thread, closed } = await visibleThread(principal, threadId);
+  const digest = requestDigest({ ...request, execution: 'caller' });
+  const callId = callIdFor({ tenant, owner: key.owner, threadId, idempotencyKey });
+
+  const known = idempotencyKey === undefined ? undefined : await store.calls.read(callId);
+  if (known !== undefined) {
+    const state = sameRequest(known.state, digest);
+    // The server that stored it may have died before it started the workflow.
+    if (known.start.storedAsAllowed && state.call.status === 'allowed') {
+      demandStarted(await gateway.startAllowed(known.start), state, principal);
+    }
+    return state;
+  }
+  if (closed) throw threadClosed();
+
+  const start = await prepareStart(make, { profileId: thread.profileId, callId, digest });
+  return start.storedAsAllowed ? storeAllowed(gateway, principal, start) : decide(gateway, principal, start);
+}
+
+async function prepareStart(
+  { principal, threadId, request }: MakeCall,
+  at: { profileId: string; callId: string; digest: string },
+): Promise<ToolCallStart> {
+  const { store, tenant, key } = principal;
+  const [profile, settings] = await Promise.all([store.profiles.readLast(at.profileId), store.settings.read()]);
+  if (profile === undefined) throw new Error(`thread ${threadId} has the unknown profile ${at.profileId}`);
+  const pinned = pinProfile(profile, request.tool);
+  return {
+    tenant,
+    callId: at.callId,
+    threadId,
+    profile: pinned,
+    tool: request.tool,
+    ...(request.toolUseId !== undefined && { toolUseId: request.toolUseId }),
+    execution: 'caller',
+    subject: await inputSubject(principal, at.callId, request),
+    requestDigest: at.digest,
+    requestedBy: { owner: key.owner, keyId: key.id },
+    ...(request.actor !== undefined && { actor: request.actor }),
+    operatorSignal: settings.operatorSignal ?? DEFAULT_SETTINGS.operatorSignal,
+    createdAt: new Date().toISOString(),
+    storedAsAllowed: pinned.hooks.length === 0,
+  };
+}
+
+async function inputSubject(
+  { store }: NexusPrincipal,
+  callId: string,
+  { tool, input }: CallRequest,
+): Promise<Subject> {
+  const digest = subjectDigest({ point: 'before_tool_call', tool, value: input });
+  if (fitsInline(input)) return { kind: 'inline', digest, value: input };
+  const blob = `input-${digest}`;
+  await store.blobs.write(callId, blob, input);
+  return { kind: 'blob', digest, blob };
+}
+
+/** The first outcome comes from the workflow, by way of the store. */
+async function decide(
+  gateway: ToolCallGateway,
+  principal: NexusPrincipal,
+  start: ToolCallStart,
+): Promise<ToolCallState> {
+  const decided = await gateway.decide(start);
+  const stored = await principal.store.calls.read(start.callId);
+  if (stored !== undefined) return sameRequest(stored.state, start.requestDigest);
+  throw notDecidedProblem(decided, start, principal);
+}
+
+/** No hook runs for the tool: nobody's opinion is needed, and one write and a start are all. */
+async function storeAllowed(
+  gateway: ToolCallGateway,
+  principal: NexusPrincipal,
+  start: ToolCallStart,
+): Promise<ToolCallState> {
+  const { calls } = principal.store;
+  const transition = openCall(start, Date.parse(start.createdAt));
+  const result = await calls.commit(transition, { start, onlyIfThreadOpen: true, unstarted: true });
+  if (result.kind === 'thread_closed') throw threadClosed();
+  // Another request under the same key was first: its state, and its start, are the call's.
+  const state = result.kind === 'taken' ? sameRequest(result.state, start.requestDigest) : transition.state;
+  const first = result.kind === 'taken' ? ((await calls.read(start.callId))?.start ?? start) : start;
+  demandStarted(await gateway.startAllowed(first), state, principal);
+  await calls.confirmStarted(start.callId);
+  return state;
+}
+
+function sameRequest(state: ToolCallState, digest: string): ToolCallState {
+  if (state.call.requestDigest === digest) return state;
+  throw new HttpProblem('idempotency-key-reused', {
+    detail: 'this Idempotency-Key was used in this thread for another request',
+    extensions: { callId: state.call.id, requestDigest: state.call.requestDigest },
+    headers: { Location: callLocation(state.call.threadId, state.call.id) },
+  });
+}
+
+function demandStarted(started: Started, { call }: ToolCallState, principal: NexusPrincipal): void {
+  if (started.kind === 'started') return;
+  throw notDecidedProblem(started, { threadId: call.threadId, callId: call.id }, principal);
+}
+
+function threadClosed(): HttpProblem {
+  return new HttpProblem('thread-closed', { detail: 'the thread was closed and takes no new calls' });
+}

@@ -1,0 +1,76 @@
+import { v4 } from 'uuid';
+import { subjectDigest } from '../../../domain/digest';
+import type { JsonValue } from '../../../domain/json-value';
+import type { BlobSubject } from '../../../domain/subject';
+import type { CallStatus } from '../../../domain/tool-call';
+import type { ToolCallState } from '../../../domain/tool-call-state';
+import { HttpProblem } from '../../http/problem';
+import type { ToolCallGateway } from '../../temporal';
+import type { NexusPrincipal } from '../nexus-principal';
+import { findCall } from './call-access';
+import { callLocation } from './call-location';
+import { notDecidedProblem } from './not-decided';
+
+export interface ReportedResult {
+  readonly kind: 'output' | 'error';
+  readonly value: JsonValue;
+}
+
+/**
+ * Takes what came of a tool that the caller ran. The same result again gets the call as it is; a result for a call
+ * that has ended otherwise is kept as evidence, by its digest, and refused.
+ */
+export async function reportCallResult(
+  gateway: ToolCallGateway,
+  report: { principal: NexusPrincipal; threadId: string; callId: string; result: ReportedResult },
+): Promise<ToolCallState> {
+  const { principal, threadId, callId, result } = report;
+  const { store, tenant } = principal;
+  const found = await findCall(principal, gateway, { threadId, callId });
+  if (found.kind === 'unstored') throw notDecided(threadId, callId);
+  const { call } = found.state;
+  const digest = subjectDigest({ point: 'after_tool_call', tool: call.tool, value: result.value });
+  if (isRecorded(found.state, result.kind, digest)) return found.state;
+
+  const blob: BlobSubject = { kind: 'blob', digest, blob: `${result.kind}-${v4()}` };
+  await store.blobs.write(callId, blob.blob, result.value);
+  const reached = await gateway.report(tenant, callId, { result: result.kind, blob });
+  // Only the workflow says whether this blob became the call's; one that did not, vanishes by itself.
+  const now = (await store.calls.read(callId))?.state ?? found.state;
+  if (reached.kind === 'undecided' || reached.kind === 'unavailable') {
+    throw notDecidedProblem(reached, { threadId, callId }, principal);
+  }
+  if (reached.kind === 'reply' && reached.reply.ok) return now;
+  await store.blobs.discard(callId, blob.blob);
+  if (isRecorded(now, result.kind, digest)) return now;
+  if (reached.kind === 'reply' && !reached.reply.ok && reached.reply.code === 'not_decided') {
+    throw notDecided(threadId, callId);
+  }
+  await store.calls.appendEvidence(
+    now.call,
+    { callId, result: result.kind, digest, late: true },
+    new Date().toISOString(),
+  );
+  throw callEnded(threadId, callId, now.call.status);
+}
+
+/** Whether the call has this very result already. */
+function isRecorded({ call }: ToolCallState, kind: ReportedResult['kind'], digest: string): boolean {
+  return (kind === 'output' ? call.output : call.error)?.digest === digest;
+}
+
+function notDecided(threadId: string, callId: string): HttpProblem {
+  return new HttpProblem('call-not-decided', {
+    detail: 'the call still waits for its decision; no output is taken',
+    extensions: { callId },
+    headers: { Location: callLocation(threadId, callId) },
+  });
+}
+
+export function callEnded(threadId: string, callId: string, status: CallStatus): HttpProblem {
+  return new HttpProblem('call-ended', {
+    detail: `the call is ${status}`,
+    extensions: { callId, callStatus: status },
+    headers: { Location: callLocation(threadId, callId) },
+  });
+}

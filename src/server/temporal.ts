@@ -1,0 +1,126 @@
+import {
+  isGrpcServiceError,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+} from '@temporalio/client';
+import { toolCallWorkflowId, type ToolCallStart } from '../domain/tool-call';
+import type { AnswerInput, ResolveReply } from '../domain/tool-call-answer';
+import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/tool-call-machine';
+import { cancelCallUpdate, decideUpdate, reportResultUpdate, resolveWaitUpdate } from '../workflows/messages';
+import { toolCallOptions, type ToolCallMemo } from '../workflows/tool-call-options';
+import type { toolCall } from '../workflows/tool-call/tool-call';
+
+/** A message to a workflow, or that there is no running workflow to take it. */
+export type Reached<Reply> =
+  { readonly kind: 'reply'; readonly reply: Reply } | { readonly kind: 'ended' } | NotReached;
+
+/** `undecided`: no answer in time, but the message may have arrived. `unavailable`: Temporal cannot be reached. */
+export type NotReached =
+  { readonly kind: 'undecided' } | { readonly kind: 'unavailable'; readonly cause: unknown };
+
+export type Started = { readonly kind: 'started' } | NotReached;
+
+/** The only way by which the server starts or messages tool calls. Each method answers within the time-out. */
+export interface ToolCallGateway {
+  /** Starts the call, or joins the one that has its id, and waits for its first outcome. */
+  decide(start: ToolCallStart): Promise<Started>;
+  /** Starts the workflow of a call that the server has stored as allowed. */
+  startAllowed(start: ToolCallStart): Promise<Started>;
+  resolve(tenant: string, callId: string, input: AnswerInput): Promise<Reached<ResolveReply>>;
+  report(tenant: string, callId: string, input: ResultInput): Promise<Reached<ResultReply>>;
+  cancel(tenant: string, callId: string, input: CancelInput): Promise<Reached<CancelReply>>;
+  /** What the workflow of a call says of it that the store does not know yet. */
+  findUnstored(tenant: string, callId: string): Promise<ToolCallMemo | undefined>;
+  /** Rejects while Temporal cannot be reached. */
+  ping(): Promise<void>;
+}
+
+export function createToolCallGateway(options: {
+  client: Client;
+  taskQueue: string;
+  /** Longest time that a caller is kept waiting for Temporal, in milliseconds; default 10,000. */
+  timeoutMs?: number;
+}): ToolCallGateway {
+  const { client, taskQueue, timeoutMs = 10_000 } = options;
+  const { workflow } = client;
+  const handleOf = (tenant: string, callId: string) =>
+    workflow.getHandle<typeof toolCall>(toolCallWorkflowId(tenant, callId));
+  const bounded = <Result>(call: () => Promise<Result>): Promise<Result> =>
+    client.withDeadline(Date.now() + timeoutMs, call);
+  const reach = async <Reply>(send: () => Promise<Reply>): Promise<Reached<Reply>> => {
+    try {
+      return { kind: 'reply', reply: await bounded(send) };
+    } catch (error) {
+      return isEnded(error) ? { kind: 'ended' } : notReached(error);
+    }
+  };
+  const started = async (start: () => Promise<unknown>): Promise<Started> => {
+    try {
+      await bounded(start);
+      return { kind: 'started' };
+    } catch (error) {
+      // The call was started before and has ended: the store knows how.
+      return isEnded(error) ? { kind: 'started' } : notReached(error);
+    }
+  };
+  return {
+    decide: (start) =>
+      started(() =>
+        workflow.executeUpdateWithStart(decideUpdate, {
+          updateId: 'decide',
+          startWorkflowOperation: new WithStartWorkflowOperation<typeof toolCall>(
+            'toolCall',
+            toolCallOptions(start, taskQueue),
+          ),
+        }),
+      ),
+    startAllowed: (start) =>
+      started(() => workflow.start<typeof toolCall>('toolCall', toolCallOptions(start, taskQueue))),
+    resolve: (tenant, callId, input) =>
+      reach(() =>
+        handleOf(tenant, callId).executeUpdate(resolveWaitUpdate, {
+          args: [input],
+          updateId: `resolve:${input.waitId}:${input.answerId}`,
+        }),
+      ),
+    report: (tenant, callId, input) =>
+      reach(() => handleOf(tenant, callId).executeUpdate(reportResultUpdate, { args: [input] })),
+    cancel: (tenant, callId, input) =>
+      reach(() => handleOf(tenant, callId).executeUpdate(cancelCallUpdate, { args: [input] })),
+    async findUnstored(tenant, callId) {
+      try {
+        const { memo } = await bounded(() => handleOf(tenant, callId).describe());
+        // Written by toolCallOptions.
+        return memo?.['call'] as ToolCallMemo | undefined;
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return undefined;
+        throw error;
+      }
+    },
+    async ping() {
+      await bounded(() => client.connection.workflowService.getSystemInfo({}));
+    },
+  };
+}
+
+function isEnded(error: unknown): boolean {
+  return (
+    error instanceof WorkflowNotFoundError ||
+    error instanceof WorkflowExecutionAlreadyStartedError ||
+    // Terminated, or closed before its handler could run.
+    error instanceof WorkflowUpdateFailedError
+  );
+}
+
+const GRPC_DEADLINE_EXCEEDED = 4;
+
+function notReached(error: unknown): NotReached {
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { kind: 'undecided' };
+  const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+  if (!isGrpcServiceError(cause)) throw error;
+  return cause.code === GRPC_DEADLINE_EXCEEDED ? { kind: 'undecided' } : { kind: 'unavailable', cause };
+}

@@ -1,0 +1,46 @@
+import type { Client } from '@temporalio/client';
+import { Worker, type NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
+import { createCallStoreActivities, type CallStoreActivities } from '../activities/call-store';
+import { createReconcileActivities, type ReconcileActivities } from '../activities/reconcile';
+import { createToolCallWorkflows } from '../activities/tool-call-workflows';
+import type { TenantStores } from '../store/tenant-stores';
+
+export interface WorkerOptions {
+  readonly connection: NativeConnection;
+  /** For the reconciler, which describes and messages workflows. */
+  readonly client: Client;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly stores: TenantStores;
+  readonly workflowBundle: WorkflowBundleOption;
+  readonly identity?: string;
+}
+
+export type Activities = CallStoreActivities & ReconcileActivities;
+
+export function createActivities({ client, taskQueue, stores }: WorkerOptions): Activities {
+  const workflows = createToolCallWorkflows(client.workflow, taskQueue);
+  return { ...createCallStoreActivities({ stores }), ...createReconcileActivities({ stores, workflows }) };
+}
+
+/** Longer than the longest local activity, so that a stopping worker finishes what it has begun. */
+const SHUTDOWN_GRACE = '10 s';
+
+/** A worker for all workflows and activities of the tenants it has stores for. `activities` is given by fault tests. */
+export function createWorker(
+  options: WorkerOptions,
+  activities = createActivities(options),
+): Promise<Worker> {
+  return Worker.create({
+    connection: options.connection,
+    namespace: options.namespace,
+    taskQueue: options.taskQueue,
+    workflowBundle: options.workflowBundle,
+    activities,
+    // Parked calls may leave the cache: their histories are short and replay in milliseconds.
+    maxCachedWorkflows: 1_000,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: '20 s',
+    ...(options.identity !== undefined && { identity: options.identity }),
+  });
+}

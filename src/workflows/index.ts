@@ -1,0 +1,2 @@
+export { reconcile } from './reconcile';
+export { toolCall } from './tool-call/tool-call';

@@ -1,0 +1,31 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { JsonValue } from '../domain/json-value';
+import type { CallStatus } from '../domain/tool-call';
+import type { AnswerInput, ResolveReply } from '../domain/tool-call-answer';
+import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/tool-call-machine';
+
+/**
+ * Waits for the first outcome: the call is parked, allowed, or has ended. It decides nothing itself. Sent under the
+ * constant id `decide`, so that every repeat of a request gets the one outcome.
+ */
+export const decideUpdate = defineUpdate<{ status: CallStatus }, []>('decide');
+
+/** Somebody's answer to a wait. Every refusal is a reply, not an error. */
+export const resolveWaitUpdate = defineUpdate<ResolveReply, [AnswerInput]>('resolveWait');
+
+/**
+ * The same for people in the Temporal UI or command line, who get no reply. The payload is a HookResult with the
+ * wait's id: `{ "waitId": "…", "decision": "allow" }`.
+ */
+export const resolveWaitSignal = defineSignal<[JsonValue]>('resolveWait');
+
+/** What came of the tool that the caller ran. */
+export const reportResultUpdate = defineUpdate<ResultReply, [ResultInput]>('reportResult');
+
+export const cancelCallUpdate = defineUpdate<CancelReply, [CancelInput]>('cancelCall');
+
+/** Asks the workflow to compare itself with the store: it adopts what is newer there, or restores what is missing. */
+export const catchUpSignal = defineSignal('catchUp');
+
+/** Where a call stands, for people and tools that look into Temporal; Portcullis itself reads the store. */
+export const callStateQuery = defineQuery<{ status: CallStatus; n: number; waitId?: string }>('callState');

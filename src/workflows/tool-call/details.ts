@@ -1,0 +1,67 @@
+import type { ToolCallStart } from '../../domain/tool-call';
+import { openWaitOf, type ToolCallState } from '../../domain/tool-call-state';
+
+/** What a person who opens the workflow in the Temporal UI needs at a glance, in Markdown. Never a value. */
+export function describeCall(start: ToolCallStart, state: ToolCallState, notice?: string): string {
+  const { call } = state;
+  const lines = [
+    `### ${headline(state)}`,
+    '',
+    `Tool: ${code(start.tool)}`,
+    `Asked for by: ${code(start.requestedBy.owner)}`,
+  ];
+  lines.push(`Profile: ${code(start.profile.id)}, version ${start.profile.version}`);
+  const open = openWaitOf(state);
+  if (open !== undefined) {
+    const { wait } = open;
+    const who = wait.approvers === undefined ? 'any approver' : wait.approvers.map(code).join(', ');
+    lines.push(
+      `Hook: ${code(wait.hookId)} (${escape(wait.title)})`,
+      `Who may answer: ${who}`,
+      `Approvals: ${wait.votes.length} of ${wait.needed}`,
+      `Until: ${call.expiresAt ?? ''}; then the hook's onFailure applies`,
+      `Wait: ${code(wait.id)}`,
+      `Digest of what would run: ${code(wait.subject.digest)}`,
+      '',
+      `Answer over HTTP, or send the signal resolveWait with ${code(`{"waitId":"${wait.id}","decision":"allow"}`)}`,
+    );
+  }
+  if (call.status === 'allowed')
+    lines.push(`The caller has until ${call.expiresAt ?? ''} to report the output.`);
+  if (call.denial !== undefined) {
+    const { by, hookId, reason } = call.denial;
+    lines.push(
+      `Denied by: ${by}${hookId === undefined ? '' : `, hook ${code(hookId)}`} (${code(reason.code)})`,
+    );
+  }
+  if (notice !== undefined) lines.push('', `**${escape(notice)}**`);
+  return lines.join('  \n');
+}
+
+function headline(state: ToolCallState): string {
+  if (state.n === 0) return 'Being decided';
+  const open = openWaitOf(state);
+  return open === undefined
+    ? HEADLINES[state.call.status]
+    : `Waiting for a person: ${escape(open.wait.title)}`;
+}
+
+const HEADLINES = {
+  waiting: 'Waiting',
+  allowed: 'Allowed; the caller runs the tool',
+  running: 'Running',
+  completed: 'Completed',
+  denied: 'Denied; the tool did not run',
+  failed: 'The tool ran and failed',
+  cancelled: 'Cancelled',
+  expired: 'Expired; no output was reported in time',
+} as const;
+
+/** Names come from callers and must not become Markdown. */
+function code(text: string): string {
+  return `\`${text.replaceAll('`', "'")}\``;
+}
+
+function escape(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>#|!]/g, '\\$&');
+}
