@@ -7,7 +7,7 @@ const ENTRIES_PER_READ = 200;
 /** The store's clock orders the audit, and an event tells its workflow's: a start is sought this much earlier. */
 const CLOCK_MARGIN_MS = 3_600_000;
 
-export interface AuditFilter {
+interface AuditFilter {
   readonly threadId?: string | undefined;
   readonly types?: readonly EventType[] | undefined;
   /** Milliseconds since the epoch, compared with the event's own time; inclusive. */

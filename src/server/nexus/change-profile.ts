@@ -7,7 +7,7 @@ import { HttpProblem } from '../http/problem';
 import type { NexusPrincipal } from './nexus-principal';
 import { visibleProfile } from './profile-access';
 
-export interface ProfileChange {
+interface ProfileChange {
   /** The profile as it should be; version and time are set here. */
   readonly edit: (profile: Profile) => Profile;
   readonly write: (next: Profile) => Promise<ProfileWrite>;

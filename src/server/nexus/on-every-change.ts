@@ -4,7 +4,7 @@ import type { NexusPrincipal } from './nexus-principal';
 /** Also without a change a stream looks this often, if only to notice that its key was revoked. */
 const LOOK_AGAIN_MS = 2_000;
 
-export interface ChangeStreamOptions {
+interface ChangeStreamOptions {
   /** Absent: every thread of the tenant. */
   readonly threadId?: string;
   readonly stop: AbortSignal;

@@ -26,7 +26,7 @@ export async function visibleProfile({ key, store }: NexusPrincipal, profileId: 
 export const THREAD_READERS = ['calls', 'read', 'waits:resolve'] as const;
 
 /** Keys that read or resolve see every thread within their profiles; keys that make calls see their owner's. */
-export function maySeeThread(key: ApiKey, thread: ThreadRecord): boolean {
+function maySeeThread(key: ApiKey, thread: ThreadRecord): boolean {
   if (!maySeeProfile(key, thread.profileId)) return false;
   if (hasScope(key, 'read') || hasScope(key, 'waits:resolve')) return true;
   return hasScope(key, 'calls') && thread.owner === key.owner;

@@ -6,7 +6,7 @@ import { upgradeProfile } from './upgrade-profile';
 
 const PROFILES_PER_READ = 100;
 
-export interface DefaultsReport {
+interface DefaultsReport {
   readonly upgraded: readonly string[];
   /** Profiles that would pass the limit of hooks, and the default hooks that they lack. */
   readonly left: readonly { readonly profileId: string; readonly missing: readonly string[] }[];

@@ -4,7 +4,7 @@ import type { Cursor } from '../http/cursor';
 /** How many times one page asks the store for more while what it finds is not for this key. */
 const MAX_ROUNDS = 20;
 
-export interface Listing<View> {
+interface Listing<View> {
   readonly cursor: Cursor<string>;
   readonly list: (page: PageRequest) => Promise<Page<string>>;
   /** The view of an item, or nothing when it is not for this key or has gone since it was listed. */

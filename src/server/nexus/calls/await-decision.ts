@@ -12,7 +12,7 @@ export async function awaitDecision(
   const until = Date.now() + seconds * 1_000;
   const listener = store.changes.listen(threadId);
   try {
-    for (let current = state; ; ) {
+    for (let current = state; ;) {
       current = (await store.calls.read(id))?.state ?? current;
       const left = until - Date.now();
       if (current.call.status !== 'waiting' || left <= 0 || signal.aborted) return current;

@@ -4,6 +4,7 @@ import { HttpProblem } from '../../http/problem';
 import type { ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
+import { canBeId } from '../stored-id';
 
 export type FoundCall =
   | { readonly kind: 'stored'; readonly state: ToolCallState }
@@ -17,6 +18,7 @@ export async function findCall(
   at: { threadId: string; callId: string },
 ): Promise<FoundCall> {
   await visibleThread(principal, at.threadId);
+  if (!canBeId(at.callId)) throw unknownCall();
   const stored = await principal.store.calls.read(at.callId);
   if (stored !== undefined) {
     if (stored.state.call.threadId !== at.threadId) throw unknownCall();

@@ -20,7 +20,8 @@ export async function giveUpCall(
     throw notDecidedProblem(reached, { threadId, callId }, principal);
   }
   const now = await principal.store.calls.read(callId);
-  if (now === undefined) throw new HttpProblem('not-found', { detail: 'the workflow of this call was ended' });
+  if (now === undefined)
+    throw new HttpProblem('not-found', { detail: 'the workflow of this call was ended' });
   const { status } = now.state.call;
   if (status === 'cancelled') return now.state;
   throw callEnded(threadId, callId, status);

@@ -59,7 +59,10 @@ async function prepareStart(
   at: { profileId: string; callId: string; digest: string },
 ): Promise<ToolCallStart> {
   const { store, tenant, key } = principal;
-  const [profile, settings] = await Promise.all([store.profiles.readLast(at.profileId), store.settings.read()]);
+  const [profile, settings] = await Promise.all([
+    store.profiles.readLast(at.profileId),
+    store.settings.read(),
+  ]);
   if (profile === undefined) throw new Error(`thread ${threadId} has the unknown profile ${at.profileId}`);
   const pinned = pinProfile(profile, request.tool);
   return {

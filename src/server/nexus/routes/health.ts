@@ -22,7 +22,7 @@ export function createHealthRoutes({ checks }: { checks: readonly ReadinessCheck
       tags: ['service'],
       auth: 'none',
       responses: { 200: { description: 'It does', schema: z.strictObject({ status: z.literal('ok') }) } },
-      handler: () => ({ status: 200, body: { status: 'ok' } }),
+      handler: () => ({ status: 200, body: { status: 'ok' as const } }),
     }),
     defineRoute({
       method: 'GET',
@@ -42,7 +42,7 @@ export function createHealthRoutes({ checks }: { checks: readonly ReadinessCheck
       handler: async ({ request }) => {
         const failed = await failedChecks(checks, (name, err) => request.log.warn({ check: name, err }));
         if (failed.length > 0) throw notReady(failed);
-        return { status: 200, body: { status: 'ready', checks: checks.map(({ name }) => name) } };
+        return { status: 200, body: { status: 'ready' as const, checks: checks.map(({ name }) => name) } };
       },
     }),
   ];

@@ -10,7 +10,7 @@ const INFO = {
 
 /** The document of the given routes and of its own. */
 export function createOpenApiRoute(routes: readonly NexusRoute[]): NexusRoute {
-  const route = defineRoute({
+  const route: NexusRoute = defineRoute({
     method: 'GET',
     path: '/openapi.json',
     operationId: 'readOpenApi',

@@ -21,7 +21,7 @@ export const createdKeySchema = keySchema
   .extend({ token: z.string().meta({ description: 'Told once, here.' }) })
   .meta({ id: 'CreatedKey' });
 
-export type KeyView = z.output<typeof keySchema>;
+type KeyView = z.output<typeof keySchema>;
 
 export function keyView({ id, owner, scopes, profileIds, createdAt }: ApiKey): KeyView {
   return {

@@ -15,9 +15,7 @@ export const denialSchema = z
       code: z.string().meta({ description: 'For programs.' }),
       text: z.string().optional().meta({ description: 'For people; at most 4 KiB.' }),
     }),
-    executed: z
-      .union([z.boolean(), z.literal('unknown')])
-      .meta({ description: 'Whether the tool has run.' }),
+    executed: z.union([z.boolean(), z.literal('unknown')]).meta({ description: 'Whether the tool has run.' }),
   })
   .meta({ id: 'Denial', description: 'A denial is a result, not an error.' });
 
@@ -25,14 +23,25 @@ export const callSchema = z
   .strictObject({
     id: z.string(),
     threadId: z.string(),
-    status: z.enum(['waiting', 'allowed', 'running', 'completed', 'denied', 'failed', 'cancelled', 'expired']),
+    status: z.enum([
+      'waiting',
+      'allowed',
+      'running',
+      'completed',
+      'denied',
+      'failed',
+      'cancelled',
+      'expired',
+    ]),
     tool: z.string(),
     toolUseId: z.string().optional(),
     execution: z.literal('caller'),
     input: z.unknown().meta({
       description: 'The composed value to run with. Withheld from callers while it awaits judgement.',
     }),
-    subjectDigest: z.string().meta({ description: 'SHA-256 over the RFC 8785 JSON of { point, tool, value }.' }),
+    subjectDigest: z
+      .string()
+      .meta({ description: 'SHA-256 over the RFC 8785 JSON of { point, tool, value }.' }),
     output: z.unknown(),
     error: z.unknown(),
     denial: denialSchema.optional(),

@@ -20,7 +20,7 @@ export const profileSchema = z
   })
   .meta({ id: 'Profile' });
 
-export type ProfileView = z.output<typeof profileSchema>;
+type ProfileView = z.output<typeof profileSchema>;
 
 export function profileView({ defaults, ...profile }: Profile): ProfileView {
   if (defaults === undefined) return profile;

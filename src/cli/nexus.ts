@@ -1,0 +1,27 @@
+import { Client, Connection } from '@temporalio/client';
+import { startNexus } from '../server/nexus/start-nexus';
+import { createLogger } from './service/logger';
+import { closeStores, openStores } from './service/open-stores';
+import { announceReady, stopRequested } from './service/run-until-stopped';
+import { readServiceSettings } from './service/service-settings';
+
+/** Requests in flight have this long to finish after a stop was asked for. */
+const GRACE_MS = 10_000;
+
+/** `portcullis nexus`: serves HTTP until it is asked to stop. */
+export async function runNexus(env: NodeJS.ProcessEnv): Promise<void> {
+  const settings = readServiceSettings(env);
+  const log = createLogger('nexus', settings.logLevel);
+  const stores = await openStores(settings.tenants, log);
+  const connection = await Connection.connect(settings.temporal.connection);
+  const client = new Client({ connection, namespace: settings.temporal.namespace });
+  const { host, port, taskQueue } = settings;
+  const nexus = await startNexus({ stores, client, taskQueue, host, port, log });
+  log.info({ url: nexus.url }, 'nexus serves');
+  announceReady();
+
+  log.info({ reason: await stopRequested() }, 'nexus stops');
+  await nexus.close(GRACE_MS);
+  await connection.close();
+  await closeStores(stores.all());
+}

@@ -1,0 +1,36 @@
+import type { EmbeddedSettings } from '../embedded/embedded-settings';
+import type { ProgressOutput } from '../embedded/progress';
+import type { SearchAttribute } from '../embedded/search-attributes';
+import type { DynamicConfig } from '../embedded/temporal-server';
+
+/** A Node process that `up` keeps running. It must end by itself when its IPC channel disconnects. */
+export interface ChildCommand {
+  /** The script and its arguments. */
+  readonly argv: readonly string[];
+  /** The child sends the string `ready` over IPC when it works, and the run is not up before. Default false. */
+  readonly announcesReady?: boolean;
+}
+
+export interface UpOptions {
+  readonly settings: EmbeddedSettings;
+  readonly searchAttributes: readonly SearchAttribute[];
+  /** Called when the servers answer and before the children start; makes the first keys. */
+  prepare(context: PrepareContext): Promise<void>;
+  readonly children: { readonly nexus: ChildCommand; readonly worker: ChildCommand };
+  /** Lines of the summary that say what to do next. Default: the console and the documentation. */
+  nextSteps?(nexusUrl: string): readonly string[];
+  /** Default: none beyond what every embedded server gets. */
+  readonly dynamicConfig?: DynamicConfig;
+  /** Default `process.env`. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Default stdout and stderr. */
+  readonly output?: ProgressOutput;
+  readonly errors?: ProgressOutput;
+}
+
+export interface PrepareContext {
+  /** As in `PORTCULLIS_TENANTS`. Holds passwords. */
+  readonly tenants: string;
+  readonly dataDir: string;
+  readonly nexusUrl: string;
+}

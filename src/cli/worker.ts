@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { ensureReconcileSchedule } from '../workers/reconcile-schedule';
+import { createWorker } from '../workers/worker';
+import { createLogger } from './service/logger';
+import { closeStores, openStores } from './service/open-stores';
+import { announceReady, stopRequested } from './service/run-until-stopped';
+import { readServiceSettings } from './service/service-settings';
+
+const BUNDLE = join(__dirname, '..', 'workflows.bundle.js');
+
+/** `portcullis worker`: runs workflows and activities until it is asked to stop. */
+export async function runWorker(env: NodeJS.ProcessEnv): Promise<void> {
+  const settings = readServiceSettings(env);
+  const log = createLogger('worker', settings.logLevel);
+  // The runtime must not take the signals for itself: the stores are closed after the worker, in this order.
+  Runtime.install({ logger: temporalLogger(log), shutdownSignals: [] });
+  const stores = await openStores(settings.tenants, log);
+  const { namespace, connection: address } = settings.temporal;
+  const connection = await NativeConnection.connect(address);
+  const clientConnection = await Connection.connect(address);
+  const client = new Client({ connection: clientConnection, namespace });
+  const { taskQueue } = settings;
+  for (const { tenant } of settings.tenants) await ensureReconcileSchedule(client, { tenant, taskQueue });
+
+  const worker = await createWorker({
+    connection,
+    client,
+    namespace,
+    taskQueue,
+    stores,
+    workflowBundle: { codePath: BUNDLE },
+  });
+  const running = worker.run();
+  announceReady();
+  const reason = await Promise.race([stopRequested(), running.then(() => 'the worker ended')]);
+  log.info({ reason }, 'worker stops');
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+  await running;
+  await connection.close();
+  await clientConnection.close();
+  await closeStores(stores.all());
+}
+
+function temporalLogger(log: Logger): DefaultLogger {
+  return new DefaultLogger('INFO', ({ level, message, meta }) => {
+    const { sdkComponent, ...fields } = meta ?? {};
+    const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+    log[levels[level]]({ ...fields, component: sdkComponent }, message);
+  });
+}

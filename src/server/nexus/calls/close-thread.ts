@@ -1,0 +1,40 @@
+import type { ThreadSnapshot } from '../../../store/threads';
+import type { ToolCallGateway } from '../../temporal';
+import type { NexusPrincipal } from '../nexus-principal';
+import { visibleThread } from '../profile-access';
+
+/** Closing waits this long for the calls to end; the reconciler sees to what is left. */
+const PATIENCE_MS = 10_000;
+const AT_A_TIME = 8;
+
+/** Closes a thread for new calls, cancels those that have not ended, and gives the thread as it then is. */
+export async function closeThread(
+  gateway: ToolCallGateway,
+  { principal, threadId, signal }: { principal: NexusPrincipal; threadId: string; signal: AbortSignal },
+): Promise<ThreadSnapshot> {
+  const { store, tenant, key } = principal;
+  await visibleThread(principal, threadId);
+  await store.threads.close(threadId, { by: key.owner, at: new Date().toISOString() });
+
+  const listener = store.changes.listen(threadId);
+  try {
+    const { openCalls } = await visibleThread(principal, threadId);
+    const left = [...openCalls];
+    const cancelNext = async (): Promise<void> => {
+      for (let callId = left.pop(); callId !== undefined; callId = left.pop()) {
+        await gateway.cancel(tenant, callId, { by: key.owner, code: 'thread_closed' });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, cancelNext));
+
+    const until = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const now = await visibleThread(principal, threadId);
+      const patience = until - Date.now();
+      if (now.openCalls.length === 0 || patience <= 0 || signal.aborted) return now;
+      await listener.next(patience, signal);
+    }
+  } finally {
+    listener.stop();
+  }
+}

@@ -1,0 +1,26 @@
+import type { ToolCallGateway } from '../../temporal';
+import { closeThread } from '../calls/close-thread';
+import { defineRoute, type NexusRoute } from '../define-route';
+import { threadSchema, threadView } from '../views/thread';
+
+export function createCloseThreadRoute(gateway: ToolCallGateway): NexusRoute {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/v1/threads/{threadId}',
+    operationId: 'closeThread',
+    summary: 'Close a thread',
+    description:
+      'Cancels its work and clears its waits. What happened in it stays readable. Repeating it is harmless.',
+    tags: ['threads'],
+    auth: { scopes: ['calls'] },
+    responses: {
+      200: { description: 'Closed; nothing in it is open', schema: threadSchema },
+      202: { description: 'Closed; calls are still being cancelled', schema: threadSchema },
+    },
+    handler: async ({ params, principal, request }) => {
+      const snapshot = await closeThread(gateway, { principal, ...params, signal: request.signal });
+      const body = await threadView(principal, snapshot);
+      return snapshot.openCalls.length === 0 ? { status: 200, body } : { status: 202, body };
+    },
+  });
+}

@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import type { JsonValue } from '../../../domain/json-value';
+import type { ToolCallState } from '../../../domain/tool-call-state';
+import { toolNameFault } from '../../../domain/tool-pattern';
+import { cursorFor } from '../../http/cursor';
+import { idempotencyKeyHeader } from '../../http/idempotency-key';
+import { cursorQuery, limitQuery, pageOf } from '../../http/page';
+import { preferHeader, preferenceApplied } from '../../http/prefer';
+import type { ToolCallGateway } from '../../temporal';
+import { awaitDecision } from '../calls/await-decision';
+import { findCall } from '../calls/call-access';
+import { callLocation } from '../calls/call-location';
+import { giveUpCall } from '../calls/give-up';
+import { makeCall } from '../calls/make-call';
+import { defineRoute, type NexusRoute } from '../define-route';
+import type { NexusPrincipal } from '../nexus-principal';
+import { THREAD_READERS, visibleThread } from '../profile-access';
+import { callSchema, callView, unstoredCallView, type CallView } from '../views/call';
+import { visiblePage } from '../visible-page';
+
+const tags = ['tool calls'];
+const LOCATION = 'Where the call is found';
+
+/** Any JSON value; the body reader has refused what cannot be kept. */
+export const jsonValue = z
+  .custom<JsonValue>((value) => value !== undefined, 'a JSON value')
+  .meta({ type: ['object', 'array', 'string', 'number', 'boolean', 'null'] });
+
+const toolName = z.string().superRefine((name, ctx) => {
+  const fault = toolNameFault(name);
+  if (fault !== undefined) ctx.addIssue({ code: 'custom', message: fault });
+});
+
+const answers = {
+  200: { description: 'The call, decided', schema: callSchema, headers: { Location: LOCATION } },
+  202: { description: 'The call waits for an answer', schema: callSchema, headers: { Location: LOCATION } },
+} as const;
+
+export function createToolCallRoutes(gateway: ToolCallGateway): NexusRoute[] {
+  return [makeToolCall(gateway), listToolCalls, readToolCall(gateway), cancelToolCall(gateway)];
+}
+
+const makeToolCall = (gateway: ToolCallGateway) =>
+  defineRoute({
+    method: 'POST',
+    path: '/v1/threads/{threadId}/tool-calls',
+    operationId: 'makeToolCall',
+    summary: 'Ask whether a tool may run',
+    description:
+      'Runs the hooks of `before_tool_call`. A denial is a result: 200 with `status: "denied"`. A repeat under the ' +
+      'same Idempotency-Key answers the call as it is now, for as long as Temporal retains it.',
+    tags,
+    auth: { scopes: ['calls'] },
+    headers: z.object({ Prefer: preferHeader, 'Idempotency-Key': idempotencyKeyHeader.optional() }),
+    body: z.strictObject({
+      tool: toolName.meta({ description: '1-256 characters; compared byte for byte.' }),
+      input: jsonValue,
+      toolUseId: z.string().min(1).max(256).optional().meta({
+        description: "The model's id of the call. Only data: it may repeat.",
+      }),
+      execution: z.literal('caller').default('caller').meta({ description: 'Who runs the tool.' }),
+      actor: jsonValue.optional().meta({ description: 'On whose behalf the caller asks; kept as it is.' }),
+    }),
+    problems: ['thread-closed', 'idempotency-key-reused', 'decision-timeout'],
+    responses: answers,
+    handler: async ({ params, headers, body, principal, request, annotate }) => {
+      const { tool, input, toolUseId, actor } = body;
+      const state = await makeCall(gateway, {
+        principal,
+        threadId: params.threadId,
+        idempotencyKey: headers['Idempotency-Key'],
+        request: {
+          tool,
+          input,
+          ...(toolUseId !== undefined && { toolUseId }),
+          ...(actor !== undefined && { actor }),
+        },
+      });
+      annotate({ callId: state.call.id });
+      const seconds = headers.Prefer.waitSeconds ?? 0;
+      const settled = await awaitDecision(principal.store, state, { seconds, signal: endOf(request) });
+      return reply(principal, settled, headers.Prefer.waitSeconds);
+    },
+  });
+
+const callsCursor = cursorFor('tool-calls', z.string());
+
+const listToolCalls = defineRoute({
+  method: 'GET',
+  path: '/v1/threads/{threadId}/tool-calls',
+  operationId: 'listToolCalls',
+  summary: 'List the calls of a thread',
+  tags,
+  auth: { scopes: THREAD_READERS },
+  query: z.object({ limit: limitQuery, cursor: cursorQuery }),
+  responses: { 200: { description: 'A page, oldest first', schema: pageOf(callSchema) } },
+  handler: async ({ params, query, principal }) => {
+    await visibleThread(principal, params.threadId);
+    const { calls } = principal.store;
+    const page = await visiblePage(query, {
+      cursor: callsCursor,
+      list: (request) => calls.list(params.threadId, request),
+      show: async (id) => {
+        const snapshot = await calls.read(id);
+        return snapshot && callView(principal, snapshot.state);
+      },
+    });
+    return { status: 200, body: page };
+  },
+});
+
+const readToolCall = (gateway: ToolCallGateway) =>
+  defineRoute({
+    method: 'GET',
+    path: '/v1/threads/{threadId}/tool-calls/{callId}',
+    operationId: 'readToolCall',
+    summary: 'Read a call, or wait for its decision',
+    description: 'With `Prefer: wait=N` the answer comes when the call no longer waits, or after N seconds.',
+    tags,
+    auth: { scopes: THREAD_READERS },
+    headers: z.object({ Prefer: preferHeader }),
+    responses: answers,
+    handler: async ({ params, headers, principal, request, annotate }) => {
+      annotate({ callId: params.callId });
+      const found = await findCall(principal, gateway, params);
+      if (found.kind === 'unstored') return parked(unstoredCallView(params.callId, found.memo));
+      const seconds = headers.Prefer.waitSeconds ?? 0;
+      const state = await awaitDecision(principal.store, found.state, { seconds, signal: endOf(request) });
+      return reply(principal, state, headers.Prefer.waitSeconds);
+    },
+  });
+
+const cancelToolCall = (gateway: ToolCallGateway) =>
+  defineRoute({
+    method: 'DELETE',
+    path: '/v1/threads/{threadId}/tool-calls/{callId}',
+    operationId: 'cancelToolCall',
+    summary: 'Give a call up',
+    description: 'Clears its wait. A tool that is running already is not stopped by this.',
+    tags,
+    auth: { scopes: ['calls'] },
+    problems: ['call-ended'],
+    responses: { 200: { description: 'The call, cancelled', schema: callSchema } },
+    handler: async ({ params, principal, annotate }) => {
+      annotate({ callId: params.callId });
+      const state = await giveUpCall(gateway, { principal, ...params });
+      return { status: 200, body: await callView(principal, state) };
+    },
+  });
+
+/** A long-poll ends when its client goes and when the server shuts down. */
+function endOf({ signal, closing }: { signal: AbortSignal; closing: AbortSignal }): AbortSignal {
+  return AbortSignal.any([signal, closing]);
+}
+
+async function reply(principal: NexusPrincipal, state: ToolCallState, waited: number | undefined) {
+  const view = await callView(principal, state);
+  const applied = waited === undefined ? {} : { 'Preference-Applied': preferenceApplied({ wait: waited }) };
+  const headers = { Location: callLocation(view.threadId, view.id), ...applied };
+  return view.status === 'waiting' ? parked(view, applied) : ({ status: 200, body: view, headers } as const);
+}
+
+function parked(view: CallView, headers: Readonly<Record<string, string>> = {}) {
+  const Location = callLocation(view.threadId, view.id);
+  return { status: 202, body: view, headers: { ...headers, Location } } as const;
+}

@@ -1,0 +1,56 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { DEFAULT_HOOKS, type DefaultHookSet } from '../../domain/default-hooks';
+import type { TenantStores } from '../../store/tenant-stores';
+import { listen, type Listening } from '../http/listen';
+import { createToolCallGateway } from '../temporal';
+import { createNexusApp } from './nexus-app';
+import { createCloseThreadRoute } from './routes/close-thread';
+import { createResolveRoutes } from './routes/resolve';
+import { createToolCallRoutes } from './routes/tool-calls';
+import { createToolResultRoute } from './routes/tool-results';
+import { upgradeAllDefaults } from './upgrade-defaults';
+import { WaitResolver } from './waits/resolve-wait';
+
+export interface NexusOptions {
+  readonly stores: TenantStores;
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly log: Logger;
+  /** Installed in new profiles and brought to those that follow it. Default: the set of this version. */
+  readonly defaultHooks?: DefaultHookSet;
+  /** Longest time that a caller is kept waiting for Temporal, in milliseconds; default 10,000. */
+  readonly decisionTimeoutMs?: number;
+}
+
+/** Brings the profiles of all tenants up to the current default hooks, then serves. */
+export async function startNexus(options: NexusOptions): Promise<Listening> {
+  const { stores, client, taskQueue, log, host, port } = options;
+  const defaultHooks = options.defaultHooks ?? DEFAULT_HOOKS;
+  for (const store of stores.all()) await upgradeAllDefaults(store, defaultHooks, log);
+
+  const gateway = createToolCallGateway({
+    client,
+    taskQueue,
+    ...(options.decisionTimeoutMs !== undefined && { timeoutMs: options.decisionTimeoutMs }),
+  });
+  const app = createNexusApp({
+    stores,
+    defaultHooks,
+    logger: log,
+    extraRoutes: [
+      ...createToolCallRoutes(gateway),
+      createToolResultRoute(gateway),
+      createCloseThreadRoute(gateway),
+      ...createResolveRoutes(new WaitResolver(gateway)),
+    ],
+    checks: [
+      { name: 'temporal', check: () => gateway.ping() },
+      ...stores.all().map(({ tenant, ping }) => ({ name: `store of ${tenant}`, check: ping })),
+    ],
+  });
+  return listen(app, { host, port });
+}
