@@ -100,7 +100,10 @@ export interface ProfileChanged {
   readonly version: number;
   readonly change: 'created' | 'updated' | 'deleted' | 'hook_removed' | 'defaults_upgraded';
   readonly by: string;
+  /** Ids of hooks that an upgrade added. */
   readonly added?: readonly string[];
+  /** Ids of hooks that were taken out one by one. */
+  readonly removed?: readonly string[];
 }
 
 /** A stored event. `seq` counts within the thread, from 1, without gaps. */

@@ -79,16 +79,18 @@ export function concludeChain(state: ChainState): Verdict {
 function denialOf({ hook }: PlacedHook, answer: ProcessorAnswer): Denial {
   const common = { hookId: hook.id, executed: false } as const;
   if (answer.outcome === 'answered') {
-    const by: DeniedBy = hook.processor.type === 'client' ? 'human' : 'policy';
+    const by = ANSWERED_BY[hook.processor.type];
     const text = answer.reason === undefined ? {} : { text: answer.reason };
     return {
       ...common,
       by,
-      reason: { code: by === 'human' ? 'denied_by_person' : 'denied_by_policy', ...text },
+      reason: { code: 'denied_by_person', ...text },
     };
   }
   return { ...common, by: deniedBy(answer.outcome), reason: answer.reason };
 }
+
+const ANSWERED_BY = { client: 'human' } as const satisfies Record<string, DeniedBy>;
 
 function deniedBy(outcome: Exclude<ProcessorAnswer['outcome'], 'answered'>): DeniedBy {
   if (outcome === 'timeout' || outcome === 'cancelled') return outcome;

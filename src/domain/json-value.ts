@@ -2,7 +2,7 @@
 export type JsonValue =
   null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-export type JsonObject = { readonly [key: string]: JsonValue };
+export type JsonObject = Readonly<Record<string, JsonValue>>;
 
 /** Deepest nesting of arrays and objects that is kept; a scalar has depth 0. */
 export const MAX_JSON_DEPTH = 128;

@@ -4,8 +4,6 @@ export type Point = 'before_input' | 'before_tool_call' | 'after_tool_call' | 'a
 /** The points at which this version asks hooks; a profile that names another one is refused. */
 export const SERVED_POINTS = ['before_tool_call'] as const satisfies readonly Point[];
 
-export type ServedPoint = (typeof SERVED_POINTS)[number];
-
 /** The one member of a HookResult that may carry a rewrite at a point. */
 export const REWRITE_MEMBER = {
   before_input: 'updatedText',

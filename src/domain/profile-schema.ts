@@ -13,6 +13,14 @@ const faultOf = (check: (text: string) => string | undefined) =>
     if (fault !== undefined) ctx.addIssue({ code: 'custom', message: fault });
   });
 
+/** For checks that run whatever else is at fault with the value, so that every fault is listed at once. */
+const always = { when: () => true };
+
+/** Members of a value that may be anything yet. */
+function partsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
 const clientProcessor = z
   .strictObject({
     type: z.literal('client'),
@@ -35,21 +43,21 @@ const clientProcessor = z
       description: 'Whether the owner who asked for the call may resolve its wait.',
     }),
   })
-  .superRefine((processor, ctx) => {
-    const named = processor.approvers;
-    if (named === undefined) return;
-    if (new Set(named).size !== named.length) {
+  .superRefine((processor: unknown, ctx) => {
+    const { approvers, minApprovals } = partsOf(processor);
+    if (!Array.isArray(approvers)) return;
+    if (new Set(approvers).size !== approvers.length) {
       ctx.addIssue({ code: 'custom', path: ['approvers'], message: 'an approver is named twice' });
     }
-    const onlyOwners = named.every((approver) => !approver.startsWith('scope:'));
-    if (onlyOwners && new Set(named).size < processor.minApprovals) {
+    const onlyOwners = approvers.every((approver) => !String(approver).startsWith('scope:'));
+    if (onlyOwners && typeof minApprovals === 'number' && new Set(approvers).size < minApprovals) {
       ctx.addIssue({
         code: 'custom',
         path: ['minApprovals'],
-        message: `${processor.minApprovals} approvals are needed but only ${named.length} approvers are named`,
+        message: `more approvals are needed than there are approvers (${approvers.length})`,
       });
     }
-  });
+  }, always);
 
 const hook = z
   .strictObject({
@@ -73,19 +81,27 @@ const hook = z
   })
   .meta({ id: 'Hook' });
 
-const uniqueIds = (hooks: readonly { id: string }[], ctx: z.core.$RefinementCtx): void => {
-  const seen = new Set<string>();
-  hooks.forEach(({ id }, index) => {
-    if (seen.has(id))
-      ctx.addIssue({ code: 'custom', path: [index, 'id'], message: `the id ${id} is used twice` });
-    seen.add(id);
-  });
-};
-
 export const hooksSchema = z
   .array(hook)
-  .max(MAX_HOOKS, `a profile has at most ${MAX_HOOKS} hooks`)
-  .superRefine(uniqueIds);
+  .superRefine((hooks: unknown, ctx) => {
+    if (!Array.isArray(hooks)) return;
+    if (hooks.length > MAX_HOOKS) {
+      ctx.addIssue({
+        code: 'custom',
+        message: `a profile has at most ${MAX_HOOKS} hooks; these are ${hooks.length}`,
+      });
+    }
+    const seen = new Set<unknown>();
+    hooks.forEach((each: unknown, index) => {
+      const id = typeof each === 'object' && each !== null && 'id' in each ? each.id : undefined;
+      if (typeof id !== 'string') return;
+      if (seen.has(id)) {
+        ctx.addIssue({ code: 'custom', path: [index, 'id'], message: 'an earlier hook has this id' });
+      }
+      seen.add(id);
+    });
+  }, always)
+  .meta({ maxItems: MAX_HOOKS });
 
 export const timeoutsSchema = z.strictObject({
   outputTimeoutMs: z.int().min(1_000).max(MAX_WAIT_MS).default(3_600_000).meta({

@@ -36,7 +36,7 @@ export function answerCall(
   { input, now }: { input: AnswerInput; now: number },
 ): Outcome<ResolveReply> {
   const stored = state.wait;
-  if (stored === undefined || stored.wait.id !== input.waitId) return refuse({ code: 'unknown_wait' });
+  if (stored?.wait.id !== input.waitId) return refuse({ code: 'unknown_wait' });
   const first = stored.answers.find(({ answerId }) => answerId === input.answerId);
   if (first !== undefined) return replyAgain(first, input.answerDigest);
   const operator = refuseOperator(input.principal, start.operatorSignal);

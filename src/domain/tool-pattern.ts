@@ -7,7 +7,7 @@ export const MAX_TOOL_NAME = 256;
  */
 export function toolNameFault(name: string): string | undefined {
   if (name === '') return 'a tool name must not be empty';
-  if ([...name].length > MAX_TOOL_NAME) return `a tool name has at most ${MAX_TOOL_NAME} characters`;
+  if (Array.from(name).length > MAX_TOOL_NAME) return `a tool name has at most ${MAX_TOOL_NAME} characters`;
   if (/\p{Cc}/u.test(name)) return 'a tool name must not hold control characters';
   if (name.trim() !== name) return 'a tool name must not begin or end with white space';
   return undefined;

@@ -116,11 +116,13 @@ function isEnded(error: unknown): boolean {
   );
 }
 
+/** gRPC's status code; the SDK exports it as a type only. */
 const GRPC_DEADLINE_EXCEEDED = 4;
 
 function notReached(error: unknown): NotReached {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { kind: 'undecided' };
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
   if (!isGrpcServiceError(cause)) throw error;
-  return cause.code === GRPC_DEADLINE_EXCEEDED ? { kind: 'undecided' } : { kind: 'unavailable', cause };
+  const code: number = cause.code;
+  return code === GRPC_DEADLINE_EXCEEDED ? { kind: 'undecided' } : { kind: 'unavailable', cause };
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { SCOPES, type Scope } from '../domain/principal';
+import type { Scope } from '../domain/principal';
 import type { RedisConnection } from './connection';
 import type { Keyspace } from './keyspace';
 import { pageByName, type Page, type PageRequest } from './page';
@@ -77,8 +77,6 @@ export class ApiKeys {
     return json === null ? undefined : (JSON.parse(json) as StoredKey);
   }
 }
-
-export const ALL_SCOPES: readonly Scope[] = SCOPES;
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 

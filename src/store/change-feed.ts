@@ -71,5 +71,7 @@ function listenTo(emitter: EventEmitter, name: string): ChangeListener {
 }
 
 function ignoreAbort(error: unknown): void {
-  if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+  // By name, not by class: another realm's AbortError is one too.
+  if (typeof error !== 'object' || error === null || !('name' in error) || error.name !== 'AbortError')
+    throw error;
 }

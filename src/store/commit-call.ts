@@ -13,8 +13,8 @@ import { APPEND_EVENT, redisScript, runScript, stringsOf } from './redis-script'
  */
 const COMMIT = redisScript(`
 ${APPEND_EVENT}
-local call, thread, events, calls, open, thread_waits, waits, wait_seq, waiting, audit, unstarted, threads, calls_open =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13]
+local call, thread, events, calls, open, thread_waits, waits, wait_seq, waiting, audit, unstarted, threads, calls_open, of_owner =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
 local step = cjson.decode(ARGV[1])
 local applied = tonumber(redis.call('HGET', call, 'n') or '0')
 if applied >= step.n then return {'taken', redis.call('HGET', call, 'state')} end
@@ -26,6 +26,7 @@ if step.onlyIfThreadOpen and redis.call('HGET', thread, 'state') == 'closed' the
 if redis.call('EXISTS', thread) == 0 then
   redis.call('HSET', thread, 'json', step.thread, 'state', 'open')
   redis.call('ZADD', threads, 0, step.threadId)
+  redis.call('ZADD', of_owner, 0, step.threadId)
 end
 redis.call('HSET', call, 'state', step.state, 'n', step.n)
 redis.call('HINCRBY', call, 'generation', 1)
@@ -46,7 +47,7 @@ else
   redis.call('ZREM', unstarted, step.callId)
 end
 for i, wait in ipairs(step.waits) do
-  local key = KEYS[13 + i]
+  local key = KEYS[14 + i]
   redis.call('HSET', key, 'json', wait.json, 'state', wait.isOpen and 'open' or 'closed', 'openedAt', wait.openedAt)
   if wait.isOpen then
     if not redis.call('ZSCORE', waits, wait.id) then redis.call('ZADD', waits, redis.call('INCR', wait_seq), wait.id) end
@@ -58,7 +59,7 @@ for i, wait in ipairs(step.waits) do
     if redis.call('SCARD', thread_waits) == 0 then redis.call('ZREM', waiting, step.threadId) end
   end
 end
-for i = 1, step.blobs do redis.call('PERSIST', KEYS[13 + #step.waits + i]) end
+for i = 1, step.blobs do redis.call('PERSIST', KEYS[14 + #step.waits + i]) end
 for i, event in ipairs(step.events) do
   append(thread, events, audit, step.threadId, step.callId .. ':' .. step.n .. ':' .. i, event.type, step.at, event.data)
 end
@@ -107,6 +108,7 @@ export async function commitCall(
       keyspace.callsUnstarted,
       keyspace.threads,
       keyspace.callsOpen,
+      keyspace.threadsOf(call.requestedBy.owner),
       ...waits.map(({ wait }) => keyspace.wait(wait.id)),
       ...keepBlobs.map((name) => keyspace.callBlob(call.id, name)),
     ],
@@ -120,6 +122,7 @@ export async function commitCall(
       return { kind };
     case 'taken':
       return { kind, state: JSON.parse(state) as ToolCallState };
+    case undefined:
     default:
       throw new Error(`the commit script answered ${String(kind)}`);
   }

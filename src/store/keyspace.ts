@@ -12,6 +12,8 @@ export interface Keyspace {
   thread(id: string): string;
   /** Sorted set by name (all scores 0): every thread. Ids are time-ordered. */
   readonly threads: string;
+  /** The same for the threads of one owner. */
+  threadsOf(owner: string): string;
   /** The same for threads that hold an open wait. */
   readonly threadsWaiting: string;
   /** Stream with ids `<seq>-0`. */
@@ -43,6 +45,8 @@ export interface Keyspace {
   apiKey(id: string): string;
   readonly apiKeys: string;
   readonly settings: string;
+  /** Written to see whether the store takes writes. */
+  readonly ping: string;
   /** Pub/sub channel: the id of each thread that changed. */
   readonly changes: string;
 }
@@ -55,6 +59,7 @@ export function keyspaceOf(tenant: string): Keyspace {
     profiles: at('profiles'),
     thread: (id) => at('thread', id),
     threads: at('threads'),
+    threadsOf: (owner) => at('threads', 'of', owner),
     threadsWaiting: at('threads', 'waiting'),
     threadEvents: (id) => at('thread', id, 'events'),
     threadCalls: (id) => at('thread', id, 'calls'),
@@ -72,6 +77,7 @@ export function keyspaceOf(tenant: string): Keyspace {
     apiKey: (id) => at('key', id),
     apiKeys: at('keys'),
     settings: at('settings'),
+    ping: at('ping'),
     changes: at('changes'),
   };
 }

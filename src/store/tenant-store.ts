@@ -50,7 +50,8 @@ export async function openTenantStore(options: {
     threads: new Threads(redis, keyspace),
     waits: new Waits(redis, keyspace),
     ping: async () => {
-      await redis.ping();
+      // A write, because a store that only reads cannot record a decision.
+      await redis.set(keyspace.ping, '1', { expiration: { type: 'EX', value: 60 } });
     },
     close: async () => {
       await changes.close();

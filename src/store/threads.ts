@@ -23,11 +23,12 @@ export interface ThreadSnapshot {
 
 const CREATE = redisScript(`
 ${APPEND_EVENT}
-local thread, events, audit, threads, profile = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local thread, events, audit, threads, profile, of_owner = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 if redis.call('HEXISTS', profile, 'json') == 0 or redis.call('HEXISTS', profile, 'deleted') == 1 then return {'no_profile'} end
 if redis.call('EXISTS', thread) == 1 then return {'exists'} end
 redis.call('HSET', thread, 'json', ARGV[2], 'state', 'open', 'generation', 1)
 redis.call('ZADD', threads, 0, ARGV[1])
+redis.call('ZADD', of_owner, 0, ARGV[1])
 append(thread, events, audit, ARGV[1], ARGV[1] .. ':created', 'thread_created', ARGV[3], ARGV[4])
 redis.call('PUBLISH', ARGV[5], ARGV[1])
 return {'created'}
@@ -62,6 +63,7 @@ export class Threads {
           keyspace.audit,
           keyspace.threads,
           keyspace.profile(thread.profileId),
+          keyspace.threadsOf(thread.owner),
         ],
         arguments: [
           thread.id,
@@ -104,8 +106,13 @@ export class Threads {
     return { thread: JSON.parse(json) as ThreadRecord, closed: state === 'closed', openCalls, openWaits };
   }
 
-  /** Threads in the order in which they were made. */
-  list(page: PageRequest, { waitingOnly }: { waitingOnly: boolean }): Promise<Page<string>> {
-    return pageByName(this.redis, waitingOnly ? this.keyspace.threadsWaiting : this.keyspace.threads, page);
+  /** Threads in the order in which they were made: all, those that hold an open wait, or those of one owner. */
+  list(page: PageRequest, which: 'all' | 'waiting' | { readonly owner: string }): Promise<Page<string>> {
+    return pageByName(this.redis, this.listKey(which), page);
+  }
+
+  private listKey(which: 'all' | 'waiting' | { readonly owner: string }): string {
+    if (which === 'all') return this.keyspace.threads;
+    return which === 'waiting' ? this.keyspace.threadsWaiting : this.keyspace.threadsOf(which.owner);
   }
 }

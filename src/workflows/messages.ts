@@ -8,7 +8,7 @@ import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../doma
  * Waits for the first outcome: the call is parked, allowed, or has ended. It decides nothing itself. Sent under the
  * constant id `decide`, so that every repeat of a request gets the one outcome.
  */
-export const decideUpdate = defineUpdate<{ status: CallStatus }, []>('decide');
+export const decideUpdate = defineUpdate<{ status: CallStatus }>('decide');
 
 /** Somebody's answer to a wait. Every refusal is a reply, not an error. */
 export const resolveWaitUpdate = defineUpdate<ResolveReply, [AnswerInput]>('resolveWait');

@@ -15,6 +15,12 @@ export interface ToolCallMemo {
   readonly createdAt: string;
 }
 
+/**
+ * A worker that died in the middle of a task is noticed after this time. Half of what a server waits for an answer, so
+ * that another worker can still give it; far more than the longest local activity.
+ */
+const WORKFLOW_TASK_TIMEOUT = '5 s';
+
 /** How the workflow of a call is started, by whoever starts it: under one id, once. */
 export function toolCallOptions(start: ToolCallStart, taskQueue: string) {
   const memo: ToolCallMemo = {
@@ -34,6 +40,7 @@ export function toolCallOptions(start: ToolCallStart, taskQueue: string) {
     args: [start] as [ToolCallStart],
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
     typedSearchAttributes: new TypedSearchAttributes(attributesAtStart(start)),
     staticSummary: summaryOf(start),
     memo: { call: memo },

@@ -105,8 +105,8 @@ describe('the version of a data folder', () => {
     ['redis 7.4.0', 'valkey 9.1.2', false],
     ['valkey 8.0.0', 'redis 8.0.0', false],
   ])('data of %s are read by %s: %s', (written, by, readable) => {
-    const [product, version = ''] = written.split(' ') as ['temporal' | 'valkey' | 'redis', string];
-    const [byProduct, byVersion = ''] = by.split(' ') as ['temporal' | 'valkey' | 'redis', string];
+    const [product, version] = written.split(' ') as ['temporal' | 'valkey' | 'redis', string];
+    const [byProduct, byVersion] = by.split(' ') as ['temporal' | 'valkey' | 'redis', string];
     const [major = 0, minor = 0, patch = 0] = byVersion.split('.').map(Number);
     const refusal = refuseForData(
       { product, version },

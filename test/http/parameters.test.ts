@@ -123,16 +123,20 @@ describe('cursors', () => {
   test('a garbled cursor is refused or never changes what it means', () => {
     const text = threads.encode([123_456, 'thread-1']);
     fc.assert(
-      fc.property(fc.nat(text.length - 1), fc.constantFrom(...'Aa0_-=+/ .'), (at, put) => {
-        const garbled = text.slice(0, at) + put + text.slice(at + 1);
-        let place: [number, string] | undefined;
-        try {
-          place = threads.decode(garbled);
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'invalid-cursor' });
-        }
-        if (place !== undefined) expect(threads.encode(place)).toBe(garbled);
-      }),
+      fc.property(
+        fc.nat(text.length - 1),
+        fc.constantFrom('A', 'a', '0', '_', '-', '=', '+', '/', ' ', '.'),
+        (at, put) => {
+          const garbled = text.slice(0, at) + put + text.slice(at + 1);
+          let place: [number, string] | undefined;
+          try {
+            place = threads.decode(garbled);
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'invalid-cursor' });
+          }
+          if (place !== undefined) expect(threads.encode(place)).toBe(garbled);
+        },
+      ),
     );
   });
 });

@@ -215,30 +215,6 @@ test('answers carry the headers that forbid caching, framing and sniffing, and n
   expect(headers.get('X-Powered-By')).toBeNull();
 });
 
-test('a mount that writes on after its client has gone does not end the process', async () => {
-  let wrote = false;
-  const { url } = await serve(all, {
-    mounts: [
-      {
-        path: '/sdk',
-        handler: (_request, response) => {
-          response.write('begun');
-          response.on('close', () =>
-            setImmediate(() => {
-              response.write('more');
-              wrote = true;
-            }),
-          );
-        },
-      },
-    ],
-  });
-  const response = await fetch(`${url}/sdk`);
-  await response.body?.cancel();
-  while (!wrote) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect((await fetch(`${url}/page`)).status).toBe(200);
-});
-
 test('a mount is reached, and what it throws is a problem too', async () => {
   const { url, lines } = await serve(all, {
     mounts: [
@@ -319,9 +295,9 @@ test('types: a handler cannot answer what it did not declare', () => {
     ...get,
     handler: ({ params, principal, query, body }) => {
       // @ts-expect-error the path has no such name
-      void params.b;
+      expect(params.b).toBeUndefined();
       // @ts-expect-error no query is declared
-      void query.limit;
+      expect(query.limit).toBeUndefined();
       const nothing: [undefined, undefined] = [principal, body];
       return { status: 200, body: { n: params.a.length + nothing.length } };
     },

@@ -10,9 +10,7 @@ interface Options {
 }
 
 /** A view as a test reads it: what it holds is checked by the assertions. */
-interface Loose {
-  readonly [member: string]: never;
-}
+type Loose = Readonly<Record<string, never>>;
 
 /** Speaks to a server with one key. `Body` says what the test expects to find. */
 export interface Client {

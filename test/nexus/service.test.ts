@@ -1,11 +1,10 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { listen } from '../../src/server/http/listen';
+import { createNexusApp } from '../../src/server/nexus/nexus-app';
 import { openTenantStore } from '../../src/store/tenant-store';
 import { TenantStores } from '../../src/store/tenant-stores';
-import { createNexusApp } from '../../src/server/nexus/nexus-app';
-import { listen } from '../../src/server/http/listen';
-import { connect } from 'node:net';
 import { testServices } from '../support/services';
 import { clientOf } from './client';
+import { openWay } from './cuttable-way';
 import { silent, startNexus, stopNexus } from './fixture';
 
 afterEach(stopNexus);
@@ -69,9 +68,9 @@ test('the document shows every route and names the shapes', async () => {
 });
 
 test('while the store is away requests are 503, and are served again when it is back', async () => {
-  const proxy = await startProxy(new URL(testServices().redisUrl));
   const url = new URL(testServices().redisUrl);
-  url.port = String(proxy.port);
+  const way = await openWay(new URL(url));
+  url.port = String(way.port);
   const store = await openTenantStore({ tenant: 'outage', url: url.href, onError: () => undefined });
   const stores = new TenantStores([store]);
   const server = await listen(createNexusApp({ stores, extraRoutes: [], logger: silent, checks: [] }), {
@@ -82,15 +81,15 @@ test('while the store is away requests are 503, and are served again when it is 
   const { token } = await store.apiKeys.create({ owner: 'a', scopes: ['admin'], createdAt });
   const client = clientOf(server.url, token);
   expect((await client.get('/v1/settings')).status).toBe(200);
-  await proxy.stop();
+  await way.stop();
   const away = await client.get('/v1/settings');
   expect(away.status).toBe(503);
   expect(away.headers.get('Retry-After')).toBe('1');
-  await proxy.start();
+  await way.start();
   await expect(eventually(async () => (await client.get('/v1/settings')).status)).resolves.toBe(200);
   await server.close(0);
   await store.close();
-  await proxy.stop();
+  await way.stop();
 });
 
 async function eventually(status: () => Promise<number>): Promise<number> {
@@ -99,30 +98,4 @@ async function eventually(status: () => Promise<number>): Promise<number> {
     if (found === 200 || tries === 50) return found;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-/** A way to the real Redis that can be cut. */
-async function startProxy(target: URL) {
-  const sockets = new Set<Socket>();
-  let server: Server | undefined;
-  let port = 0;
-  const start = async (): Promise<void> => {
-    server = createServer((near) => {
-      const far = connect(Number(target.port), target.hostname);
-      for (const socket of [near, far]) {
-        sockets.add(socket);
-        socket.on('error', () => undefined).on('close', () => [near, far].forEach((end) => end.destroy()));
-      }
-      near.pipe(far).pipe(near);
-    });
-    await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
-    const address = server.address();
-    if (typeof address === 'object' && address !== null) port = address.port;
-  };
-  const stop = async (): Promise<void> => {
-    sockets.forEach((socket) => socket.destroy());
-    await new Promise((resolve) => server?.close(resolve));
-  };
-  await start();
-  return { start, stop, port };
 }

@@ -67,4 +67,4 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 
 /** What the command line gave, as commander names it. */
-export type SettingOptions = { readonly [name in SettingName]?: string | number | undefined };
+export type SettingOptions = Readonly<Partial<Record<SettingName, string | number | undefined>>>;

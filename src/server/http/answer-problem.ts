@@ -8,8 +8,7 @@ const DRAIN_BYTES = 16 * 1_048_576;
 const DRAIN_MS = 2_000;
 
 /** The last handler of the app: whatever was thrown becomes one problem document. */
-export const answerProblem: ErrorRequestHandler = (error: unknown, request, response, next) => {
-  void next;
+export const answerProblem: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const { requestId, gone } = exchangeOf(request);
   if (gone.aborted || error instanceof ClientGone) {
     response.destroy();

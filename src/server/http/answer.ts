@@ -13,7 +13,7 @@ export interface ResponseSpec {
   readonly media?: readonly string[];
 }
 
-export type Responses = { readonly [status: number]: ResponseSpec };
+export type Responses = Readonly<Record<number, ResponseSpec>>;
 
 interface JsonAnswer<Status extends number, Body> {
   readonly status: Status;

@@ -19,8 +19,6 @@ export function openExchange(
   requestId: string,
 ): Exchange {
   const gone = new AbortController();
-  // A write can cross the client's departure; the `close` below is how that is learnt.
-  response.on('error', () => undefined);
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
   });

@@ -9,7 +9,7 @@ interface HttpProblemOptions {
   /** What is particular to this occurrence. Reaches the caller: never a secret, never a value from the request. */
   readonly detail?: string;
   /** Extension members such as `errors`, `callId`, `outcome`. */
-  readonly extensions?: { readonly [member: string]: unknown } & { readonly [M in ReservedMember]?: never };
+  readonly extensions?: Readonly<Record<string, unknown>> & Readonly<Partial<Record<ReservedMember, never>>>;
   /** Such as Location or Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Logged, never sent. */

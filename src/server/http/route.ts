@@ -63,7 +63,7 @@ export interface HandlerInput<Params, Query, Headers, Body, Principal> {
 
 type ParamsOf<P, Path extends string> = P extends z.ZodType
   ? z.output<P>
-  : { readonly [N in PathNames<Path>]: string };
+  : Readonly<Record<PathNames<Path>, string>>;
 type FieldsOf<S> = S extends z.ZodType ? z.output<S> : Readonly<Record<never, never>>;
 type BodyOf<B> = B extends RawBody ? Buffer : B extends z.ZodType ? z.output<B> : undefined;
 
@@ -149,8 +149,7 @@ export function routeDefiner<Principal, Scope extends string>() {
       ...(headers === undefined ? {} : { headers }),
       ...(body === undefined ? {} : { body }),
       // R3 makes this cast true: the dispatcher ran the very schemas that the input's types come from.
-      handle: async (input) =>
-        handler(input as Parameters<typeof handler>[0]) as Promise<AnyAnswer> | AnyAnswer,
+      handle: async (input) => handler(input as Parameters<typeof handler>[0]),
     };
   };
 }

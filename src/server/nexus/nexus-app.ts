@@ -25,7 +25,7 @@ type Limits = HttpAppOptions<NexusPrincipal, Scope>['limits'];
 /** Generous: these stop a runaway client or a guesser, not a busy one. */
 const DEFAULT_LIMITS: Limits = {
   perKey: { windowMs: 60_000, limit: 60_000 },
-  failedAuthentications: { windowMs: 60_000, limit: 100 },
+  failedAuthentications: { windowMs: 60_000, limit: 1_000 },
 };
 
 export interface NexusAppOptions {

@@ -28,8 +28,12 @@ export const THREAD_READERS = ['calls', 'read', 'waits:resolve'] as const;
 /** Keys that read or resolve see every thread within their profiles; keys that make calls see their owner's. */
 function maySeeThread(key: ApiKey, thread: ThreadRecord): boolean {
   if (!maySeeProfile(key, thread.profileId)) return false;
-  if (hasScope(key, 'read') || hasScope(key, 'waits:resolve')) return true;
+  if (!maySeeOnlyOwnThreads(key)) return true;
   return hasScope(key, 'calls') && thread.owner === key.owner;
+}
+
+export function maySeeOnlyOwnThreads(key: ApiKey): boolean {
+  return !hasScope(key, 'read') && !hasScope(key, 'waits:resolve');
 }
 
 export async function findVisibleThread(

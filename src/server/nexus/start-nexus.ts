@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { DEFAULT_HOOKS, type DefaultHookSet } from '../../domain/default-hooks';
 import type { TenantStores } from '../../store/tenant-stores';
 import { listen, type Listening } from '../http/listen';
-import { createToolCallGateway } from '../temporal';
+import { createToolCallGateway, type ToolCallGateway } from '../temporal';
 import { createNexusApp } from './nexus-app';
 import { createCloseThreadRoute } from './routes/close-thread';
 import { createResolveRoutes } from './routes/resolve';
@@ -24,6 +24,8 @@ export interface NexusOptions {
   readonly defaultHooks?: DefaultHookSet;
   /** Longest time that a caller is kept waiting for Temporal, in milliseconds; default 10,000. */
   readonly decisionTimeoutMs?: number;
+  /** Given by fault tests. Default: the gateway as it is. */
+  readonly wrapGateway?: (gateway: ToolCallGateway) => ToolCallGateway;
 }
 
 /** Brings the profiles of all tenants up to the current default hooks, then serves. */
@@ -32,11 +34,12 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
   const defaultHooks = options.defaultHooks ?? DEFAULT_HOOKS;
   for (const store of stores.all()) await upgradeAllDefaults(store, defaultHooks, log);
 
-  const gateway = createToolCallGateway({
+  const direct = createToolCallGateway({
     client,
     taskQueue,
     ...(options.decisionTimeoutMs !== undefined && { timeoutMs: options.decisionTimeoutMs }),
   });
+  const gateway = options.wrapGateway?.(direct) ?? direct;
   const app = createNexusApp({
     stores,
     defaultHooks,
@@ -49,7 +52,12 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
     ],
     checks: [
       { name: 'temporal', check: () => gateway.ping() },
-      ...stores.all().map(({ tenant, ping }) => ({ name: `store of ${tenant}`, check: ping })),
+      {
+        name: 'store',
+        check: async () => {
+          await Promise.all(stores.all().map((store) => store.ping()));
+        },
+      },
     ],
   });
   return listen(app, { host, port });

@@ -1,5 +1,4 @@
 import { type JsonValue } from '../../../domain/json-value';
-import { DEFAULT_SETTINGS } from '../../../domain/settings';
 import { pinProfile } from '../../../domain/profile';
 import { subjectDigest } from '../../../domain/digest';
 import { fitsInline, type Subject } from '../../../domain/subject';
@@ -77,7 +76,7 @@ async function prepareStart(
     requestDigest: at.digest,
     requestedBy: { owner: key.owner, keyId: key.id },
     ...(request.actor !== undefined && { actor: request.actor }),
-    operatorSignal: settings.operatorSignal ?? DEFAULT_SETTINGS.operatorSignal,
+    operatorSignal: settings.operatorSignal,
     createdAt: new Date().toISOString(),
     storedAsAllowed: pinned.hooks.length === 0,
   };

@@ -89,7 +89,11 @@ const removeHook = defineRoute({
     const next = await changeProfile(principal, params.profileId, optionalIfMatch(headers['If-Match']), {
       edit: (profile) => withoutHook(profile, params.hookId),
       write: (edited) =>
-        principal.store.profiles.put(edited, { change: 'hook_removed', by: principal.key.owner }),
+        principal.store.profiles.put(edited, {
+          change: 'hook_removed',
+          by: principal.key.owner,
+          removed: [params.hookId],
+        }),
     });
     return { status: 200, body: profileView(next), headers: { ETag: etagOf(next.version) } };
   },

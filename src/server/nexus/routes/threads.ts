@@ -4,7 +4,13 @@ import { cursorFor } from '../../http/cursor';
 import { faultsProblem } from '../../http/fault';
 import { cursorQuery, limitQuery, pageOf } from '../../http/page';
 import { defineRoute, type NexusRoute } from '../define-route';
-import { findVisibleThread, maySeeProfile, THREAD_READERS, visibleThread } from '../profile-access';
+import {
+  findVisibleThread,
+  maySeeOnlyOwnThreads,
+  maySeeProfile,
+  THREAD_READERS,
+  visibleThread,
+} from '../profile-access';
 import { canBeId } from '../stored-id';
 import { metadataSchema } from '../thread-metadata';
 import { threadSchema, threadView } from '../views/thread';
@@ -62,9 +68,11 @@ const listThreads = defineRoute({
   responses: { 200: { description: 'A page, oldest first', schema: pageOf(threadSchema) } },
   handler: async ({ query, principal }) => {
     const waitingOnly = query.state === 'waiting';
+    const mine = maySeeOnlyOwnThreads(principal.key);
+    const which = mine ? { owner: principal.key.owner } : waitingOnly ? 'waiting' : 'all';
     const page = await visiblePage(query, {
       cursor: waitingOnly ? waitingThreads : everyThread,
-      list: (request) => principal.store.threads.list(request, { waitingOnly }),
+      list: (request) => principal.store.threads.list(request, which),
       show: async (id) => {
         const snapshot = await findVisibleThread(principal, id);
         const view = snapshot && (await threadView(principal, snapshot));

@@ -8,7 +8,7 @@ import { jsonValue } from './tool-calls';
 const resultSchema = z
   .strictObject({ output: jsonValue.optional(), error: jsonValue.optional() })
   .refine((body) => Number('output' in body) + Number('error' in body) === 1, {
-    message: 'send either output or error; null is a value',
+    error: 'send either output or error; null is a value',
   });
 
 export function createToolResultRoute(gateway: ToolCallGateway): NexusRoute {

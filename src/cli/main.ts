@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes';
+import { createKey, type CreateKey } from './create-key';
+import { resolveSettings } from './embedded/embedded-settings';
+import { SETTINGS, type SettingOptions } from './embedded/setting-table';
+import { StartError } from './embedded/start-error';
+import { ensureFirstKeys } from './first-keys';
+import { runNexus } from './nexus';
+import { runUp } from './up/run-up';
+import { runWorker } from './worker';
+
+const SELF = join(__dirname, '..', '..', 'bin', 'portcullis.js');
+
+const program = new Command('portcullis')
+  .description('A durable gate between AI agents and their tools.')
+  .showHelpAfterError();
+
+const up = program
+  .command('up', { isDefault: false })
+  .description(
+    'Run everything on this machine: Temporal, Valkey, Nexus and a worker. Ctrl-C stops all of it.',
+  );
+for (const setting of Object.values(SETTINGS)) {
+  up.option(setting.option, `${setting.help} [${setting.env}]`);
+}
+up.action(async (options: SettingOptions) => {
+  process.exitCode = await runUp({
+    settings: resolveSettings(options, process.env),
+    searchAttributes: SEARCH_ATTRIBUTES,
+    prepare: ensureFirstKeys,
+    children: {
+      nexus: { argv: [SELF, 'nexus'], announcesReady: true },
+      worker: { argv: [SELF, 'worker'], announcesReady: true },
+    },
+    nextSteps: (nexus) => [
+      'Next: `npm run demo` in another terminal plays an agent and an approver.',
+      `The API is described at ${nexus}/openapi.json`,
+      '',
+    ],
+  });
+});
+
+program
+  .command('nexus')
+  .description(
+    'Serve the HTTP API (settings: PORTCULLIS_TENANTS, PORTCULLIS_HOST, PORTCULLIS_PORT, TEMPORAL_…).',
+  )
+  .action(() => runNexus(process.env));
+
+program
+  .command('worker')
+  .description(
+    'Run workflows and activities (settings: PORTCULLIS_TENANTS, PORTCULLIS_TASK_QUEUE, TEMPORAL_…).',
+  )
+  .action(() => runWorker(process.env));
+
+program
+  .command('create-key')
+  .description('Make an API key and print its token, which is told only once (setting: PORTCULLIS_TENANTS).')
+  .requiredOption('--tenant <tenant>', 'the tenant that the key belongs to')
+  .requiredOption('--owner <owner>', 'whose key it is; two keys of one owner are one person')
+  .requiredOption('--scopes <scopes>', 'separated by commas')
+  .action(async (wanted: CreateKey) => {
+    console.log(await createKey(process.env, wanted));
+  });
+
+program.parseAsync().catch((error: unknown) => {
+  // What a person can mend is said in a sentence; anything else comes with its stack.
+  if (error instanceof StartError) console.error(error.message);
+  else console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { createToolCallWorkflows } from '../../src/activities/tool-call-workflows';
+import { reconcileTenant, type Reconciled } from '../../src/activities/reconcile-tenant';
+import type { Scope } from '../../src/domain/principal';
+import { startNexus } from '../../src/server/nexus/start-nexus';
+import { openTenantStore, type TenantStore } from '../../src/store/tenant-store';
+import { TenantStores } from '../../src/store/tenant-stores';
+import { Api } from '../support/api';
+import { testServices } from '../support/services';
+import { startProgram, type ChildProgram } from './child-program';
+
+/** The two servers that a scene is played on. */
+export interface Servers {
+  readonly temporalAddress: string;
+  readonly redisUrl: string;
+}
+
+/** Members of a `client` processor; no title, so that every default stands. */
+export interface Approval {
+  readonly asyncTimeoutMs?: number;
+  readonly minApprovals?: number;
+}
+
+/**
+ * A tenant with one profile and one thread. Nexus runs in the test's process and lives; workers, and Nexuses that are
+ * to die, are processes that the scene starts.
+ */
+export interface Scene {
+  readonly tenant: string;
+  readonly store: TenantStore;
+  readonly client: Client;
+  readonly threadId: string;
+  /** Where calls of the thread are made. */
+  readonly calls: string;
+  /** Makes calls. */
+  readonly agent: Api;
+  /** Two who may resolve and read everything. */
+  readonly ann: Api;
+  readonly bob: Api;
+  worker(crashAt?: string): Promise<ChildProgram>;
+  nexus(crashAt?: string): Promise<ChildProgram>;
+  /** One pass of the reconciler as it would be this much later; default: when nothing is too young. */
+  reconcile(aheadMs?: number): Promise<Reconciled>;
+  close(): Promise<void>;
+}
+
+/** Plays a scene and ends everything that it has started. `hooks`: one per tool `gate<index>`, or several for one. */
+export async function playScene(
+  options: { servers?: Servers; hooks: readonly Approval[] },
+  play: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  const scene = await openScene(options.servers ?? testServices(), options.hooks);
+  try {
+    await play(scene);
+  } finally {
+    await scene.close();
+  }
+}
+
+async function openScene(servers: Servers, hooks: readonly Approval[]): Promise<Scene> {
+  const tenant = `f-${randomUUID().slice(0, 13)}`;
+  const { namespace, bundlePath } = testServices();
+  const store = await openTenantStore({ tenant, url: servers.redisUrl, onError: () => undefined });
+  const stores = new TenantStores([store]);
+  const connection = await Connection.connect({ address: servers.temporalAddress });
+  const client = new Client({ connection, namespace });
+  const log = pino({ level: 'silent' });
+  const nexus = await startNexus({ stores, client, taskQueue: tenant, host: '127.0.0.1', port: 0, log });
+  const programs: ChildProgram[] = [];
+  const start = async (program: 'worker-program' | 'nexus-program', crashAt?: string) => {
+    const { temporalAddress, redisUrl } = servers;
+    const setup = { temporalAddress, redisUrl, namespace, bundlePath, tenant, taskQueue: tenant };
+    const child = await startProgram(program, { ...setup, ...(crashAt !== undefined && { crashAt }) });
+    programs.push(child);
+    return child;
+  };
+  const as = async (owner: string, scopes: readonly Scope[]): Promise<Api> => {
+    const createdAt = new Date().toISOString();
+    const { token } = await store.apiKeys.create({ owner, scopes, createdAt });
+    return new Api(nexus.url, token);
+  };
+  const root = await as('root', ['admin']);
+  const agent = await as('agent', ['calls']);
+  const profile = await root.post('/v1/profiles', {
+    name: 'guarded',
+    configuration: { hooks: hooks.map(approvalHook) },
+  });
+  expect(profile.status).toBe(201);
+  const thread = await agent.post('/v1/threads', { profileId: profile.body.id as string });
+  const threadId = thread.body.id as string;
+  return {
+    tenant,
+    store,
+    client,
+    threadId,
+    calls: `/v1/threads/${threadId}/tool-calls`,
+    agent,
+    ann: await as('ann', ['waits:resolve', 'read']),
+    bob: await as('bob', ['waits:resolve', 'read']),
+    worker: (crashAt) => start('worker-program', crashAt),
+    nexus: (crashAt) => start('nexus-program', crashAt),
+    reconcile: (aheadMs = 61_000) =>
+      reconcileTenant(
+        { stores, workflows: createToolCallWorkflows(client.workflow, tenant) },
+        { tenant, now: Date.now() + aheadMs, onProgress: () => undefined },
+      ),
+    async close() {
+      await Promise.all(programs.map((program) => program.kill()));
+      await nexus.close(0);
+      await connection.close();
+      await store.close();
+    },
+  };
+}
+
+/** All of them stand before the tool `pay`. */
+function approvalHook(approval: Approval, index: number) {
+  return {
+    id: `gate-${index + 1}`,
+    point: 'before_tool_call',
+    match: { tools: ['pay'] },
+    processor: { type: 'client', ...approval },
+  };
+}

@@ -1,0 +1,36 @@
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import type { CommitStep } from '../../src/activities/call-store';
+import { openTenantStore } from '../../src/store/tenant-store';
+import { TenantStores } from '../../src/store/tenant-stores';
+import { createActivities, createWorker } from '../../src/workers/worker';
+import { withCrashPoint } from './crash-point';
+import { announce, readSetup } from './program-setup';
+
+/** The real worker in a process of its own. Crash points: `<moment>-commitStep:<number of the step>`. */
+async function main(): Promise<void> {
+  const { temporalAddress: address, namespace, redisUrl: url, tenant, ...setup } = readSetup();
+  Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  const stores = new TenantStores([await openTenantStore({ tenant, url, onError: () => undefined })]);
+  const options = {
+    connection: await NativeConnection.connect({ address }),
+    client: new Client({ connection: await Connection.connect({ address }), namespace }),
+    namespace,
+    taskQueue: setup.taskQueue,
+    stores,
+    workflowBundle: { codePath: setup.bundlePath },
+  };
+  const stepOf = (_name: string, [step]: readonly unknown[]): number => (step as CommitStep).transition.n;
+  const worker = await createWorker(
+    options,
+    withCrashPoint(createActivities(options), setup.crashAt, stepOf),
+  );
+  const running = worker.run();
+  announce({});
+  await running;
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});
