@@ -2,6 +2,7 @@ import type { ThreadSnapshot } from '../../../store/threads';
 import type { ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
+import { reachCall } from './reach-call';
 
 /** Closing waits this long for the calls to end; the reconciler sees to what is left. */
 const PATIENCE_MS = 10_000;
@@ -22,7 +23,8 @@ export async function closeThread(
     const left = [...openCalls];
     const cancelNext = async (): Promise<void> => {
       for (let callId = left.pop(); callId !== undefined; callId = left.pop()) {
-        await gateway.cancel(tenant, callId, { by: key.owner, code: 'thread_closed' });
+        const cancel = { by: key.owner, code: 'thread_closed' } as const;
+        await reachCall(gateway, { store, callId }, () => gateway.cancel(tenant, callId, cancel));
       }
     };
     await Promise.all(Array.from({ length: AT_A_TIME }, cancelNext));

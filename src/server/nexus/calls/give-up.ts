@@ -4,6 +4,7 @@ import type { ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { findCall } from './call-access';
 import { notDecidedProblem } from './not-decided';
+import { reachCall } from './reach-call';
 import { callEnded } from './report-result';
 
 /** Cancels a call that has not ended. Cancelling twice is cancelling once. */
@@ -12,14 +13,14 @@ export async function giveUpCall(
   { principal, threadId, callId }: { principal: NexusPrincipal; threadId: string; callId: string },
 ): Promise<ToolCallState> {
   await findCall(principal, gateway, { threadId, callId });
-  const reached = await gateway.cancel(principal.tenant, callId, {
-    by: principal.key.owner,
-    code: 'call_cancelled',
-  });
+  const { store, tenant, key } = principal;
+  const reached = await reachCall(gateway, { store, callId }, () =>
+    gateway.cancel(tenant, callId, { by: key.owner, code: 'call_cancelled' }),
+  );
   if (reached.kind === 'undecided' || reached.kind === 'unavailable') {
     throw notDecidedProblem(reached, { threadId, callId }, principal);
   }
-  const now = await principal.store.calls.read(callId);
+  const now = await store.calls.read(callId);
   if (now === undefined)
     throw new HttpProblem('not-found', { detail: 'the workflow of this call was ended' });
   const { status } = now.state.call;

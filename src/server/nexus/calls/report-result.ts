@@ -10,6 +10,7 @@ import type { NexusPrincipal } from '../nexus-principal';
 import { findCall } from './call-access';
 import { callLocation } from './call-location';
 import { notDecidedProblem } from './not-decided';
+import { reachCall } from './reach-call';
 
 export interface ReportedResult {
   readonly kind: 'output' | 'error';
@@ -34,14 +35,17 @@ export async function reportCallResult(
 
   const blob: BlobSubject = { kind: 'blob', digest, blob: `${result.kind}-${v4()}` };
   await store.blobs.write(callId, blob.blob, result.value);
-  const reached = await gateway.report(tenant, callId, { result: result.kind, blob });
+  const reached = await reachCall(gateway, { store, callId }, () =>
+    gateway.report(tenant, callId, { result: result.kind, blob }),
+  );
   // Only the workflow says whether this blob became the call's; one that did not, vanishes by itself.
   const now = (await store.calls.read(callId))?.state ?? found.state;
   if (reached.kind === 'undecided' || reached.kind === 'unavailable') {
     throw notDecidedProblem(reached, { threadId, callId }, principal);
   }
   if (reached.kind === 'reply' && reached.reply.ok) return now;
-  await store.blobs.discard(callId, blob.blob);
+  // Refused, and kept all the same: a worker stored this very report and died before it could say so.
+  if (recorded(now, result.kind)?.blob !== blob.blob) await store.blobs.discard(callId, blob.blob);
   if (isRecorded(now, result.kind, digest)) return now;
   if (reached.kind === 'reply' && !reached.reply.ok && reached.reply.code === 'not_decided') {
     throw notDecided(threadId, callId);
@@ -55,8 +59,12 @@ export async function reportCallResult(
 }
 
 /** Whether the call has this very result already. */
-function isRecorded({ call }: ToolCallState, kind: ReportedResult['kind'], digest: string): boolean {
-  return (kind === 'output' ? call.output : call.error)?.digest === digest;
+function isRecorded(state: ToolCallState, kind: ReportedResult['kind'], digest: string): boolean {
+  return recorded(state, kind)?.digest === digest;
+}
+
+function recorded({ call }: ToolCallState, kind: ReportedResult['kind']): BlobSubject | undefined {
+  return kind === 'output' ? call.output : call.error;
 }
 
 function notDecided(threadId: string, callId: string): HttpProblem {
