@@ -6,7 +6,7 @@ import type { TenantStore } from '../store/tenant-store';
 import type { TenantStores } from '../store/tenant-stores';
 
 /**
- * The store and Temporal can disagree after a termination, a lost store, or a crash between two writes. Five kinds of
+ * The store and Temporal can disagree after a termination, a lost store, or a crash between two writes. Six kinds of
  * disagreement, each with one remedy that is safe to repeat:
  *
  *   F1  an open call (parked or not), but its workflow has ended or is unknown → closed as cancelled, by generation
@@ -14,6 +14,8 @@ import type { TenantStores } from '../store/tenant-stores';
  *   F3  a running workflow whose call the store does not know            → asked to catch up: it publishes again
  *   F4  a running workflow whose call has ended in the store             → asked to catch up: it adopts the end
  *   F5  an open call in a closed thread                                  → cancelled
+ *   F6  a running workflow whose open call is past its deadline          → asked to catch up: its timer is of a step
+ *       before the stored one, whose message was lost
  *
  * What is younger than a minute is left alone: its writes may still be under way.
  */
@@ -65,7 +67,7 @@ export async function reconcileTenant(
     started,
     closed: broken.closed + open.closed,
     cancelled: broken.cancelled + open.cancelled,
-    asked,
+    asked: broken.asked + open.asked + asked,
   };
 }
 
@@ -97,9 +99,10 @@ async function startUnstarted(
 async function checkOpen(
   { store, workflows, now, before, onProgress }: Sweep,
   callIds: AsyncIterable<string>,
-): Promise<{ closed: number; cancelled: number }> {
+): Promise<Omit<Reconciled, 'started'>> {
   let closed = 0;
   let cancelled = 0;
+  let asked = 0;
   let checked = 0;
   for await (const callId of callIds) {
     checked += 1;
@@ -114,9 +117,12 @@ async function checkOpen(
     } else if ((await store.threads.read(call.threadId))?.closed === true) {
       await workflows.cancel(store.tenant, callId);
       cancelled += 1;
+    } else if (call.expiresAt !== undefined && Date.parse(call.expiresAt) <= before) {
+      await workflows.catchUp(store.tenant, callId);
+      asked += 1;
     }
   }
-  return { closed, cancelled };
+  return { closed, cancelled, asked };
 }
 
 async function closeAbandoned(store: TenantStore, snapshot: CallSnapshot, now: number): Promise<boolean> {

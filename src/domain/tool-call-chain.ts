@@ -1,5 +1,5 @@
 import { wouldAsk } from './audit';
-import type { Denial } from './denial';
+import type { Denial, Reason } from './denial';
 import { concludeChain, type ProcessorAnswer } from './hook-chain';
 import { hooksAt, type PlacedHook } from './hook';
 import type { StoredWait } from './stored-wait';
@@ -79,7 +79,7 @@ function answerFrom(wait: Wait, outcome: WaitOutcome): ProcessorAnswer {
     case 'timeout':
       return { outcome: 'timeout', reason: { code: 'approval_timeout', text: 'nobody answered in time' } };
     case 'cancelled':
-      return { outcome: 'cancelled', reason: { code: 'cancelled' }, resolvedBy: [outcome.by] };
+      return { outcome: 'cancelled', reason: cancellation(outcome), resolvedBy: [outcome.by] };
     case 'answered':
       return {
         outcome: 'answered',
@@ -95,5 +95,9 @@ export function cancelledDenial(
   { by, code }: { by: string; code: string },
   executed: false | 'unknown',
 ): Denial {
-  return { by: 'cancelled', reason: { code, text: `given up by ${by}` }, executed };
+  return { by: 'cancelled', reason: cancellation({ by, code }), executed };
+}
+
+function cancellation({ by, code }: { by: string; code: string }): Reason {
+  return { code, text: `given up by ${by}` };
 }

@@ -65,7 +65,7 @@ export function cancelCall(
   if (open === undefined) {
     step.finish('cancelled', cancelledDenial(input, status === 'waiting' ? false : 'unknown'));
   } else {
-    const wait = cancelWait(open.wait, { by: input.by, now });
+    const wait = cancelWait(open.wait, { ...input, now });
     closeWithOutcome(step, open, wait);
     proceed(step);
   }

@@ -59,7 +59,7 @@ export type WaitOutcome =
       readonly reason?: string;
     }
   | { readonly kind: 'timeout'; readonly at: number }
-  | { readonly kind: 'cancelled'; readonly by: string; readonly at: number };
+  | { readonly kind: 'cancelled'; readonly by: string; readonly code: string; readonly at: number };
 
 export interface WaitAnswer {
   readonly decision: HookResult['decision'];
@@ -118,9 +118,10 @@ export function expireWait(wait: Wait, now: number): Wait {
   return { ...wait, outcome: { kind: 'timeout', at: now } };
 }
 
-export function cancelWait(wait: Wait, { by, now }: { by: string; now: number }): Wait {
+/** Ends an open wait because nobody wants its work any more; `code` says why. */
+export function cancelWait(wait: Wait, { by, code, now }: { by: string; code: string; now: number }): Wait {
   if (wait.outcome !== undefined) return wait;
-  return { ...wait, outcome: { kind: 'cancelled', by, at: now } };
+  return { ...wait, outcome: { kind: 'cancelled', by, code, at: now } };
 }
 
 /** Why no more answers are taken once a wait has its outcome. */

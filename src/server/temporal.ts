@@ -24,6 +24,9 @@ export type NotReached =
 
 export type Started = { readonly kind: 'started' } | NotReached;
 
+export type Unstored =
+  { readonly kind: 'found'; readonly memo: ToolCallMemo } | { readonly kind: 'unknown' } | NotReached;
+
 /** The only way by which the server starts or messages tool calls. Each method answers within the time-out. */
 export interface ToolCallGateway {
   /** Starts the call, or joins the one that has its id, and waits for its first outcome. */
@@ -34,7 +37,7 @@ export interface ToolCallGateway {
   report(tenant: string, callId: string, input: ResultInput): Promise<Reached<ResultReply>>;
   cancel(tenant: string, callId: string, input: CancelInput): Promise<Reached<CancelReply>>;
   /** What the workflow of a call says of it that the store does not know yet. */
-  findUnstored(tenant: string, callId: string): Promise<ToolCallMemo | undefined>;
+  findUnstored(tenant: string, callId: string): Promise<Unstored>;
   /** Rejects while Temporal cannot be reached. */
   ping(): Promise<void>;
 }
@@ -95,10 +98,10 @@ export function createToolCallGateway(options: {
       try {
         const { memo } = await bounded(() => handleOf(tenant, callId).describe());
         // Written by toolCallOptions.
-        return memo?.['call'] as ToolCallMemo | undefined;
+        const found = memo?.['call'] as ToolCallMemo | undefined;
+        return found === undefined ? { kind: 'unknown' } : { kind: 'found', memo: found };
       } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return undefined;
-        throw error;
+        return error instanceof WorkflowNotFoundError ? { kind: 'unknown' } : notReached(error);
       }
     },
     async ping() {

@@ -30,19 +30,21 @@ async function finishes({ agent, ann, calls }: Scene, key: string): Promise<stri
 }
 
 for (const moment of ['before', 'amid', 'after'] as const) {
-  scenarios(`a call whose Nexus was killed ${moment} the start of its workflow is one call when repeated`, () =>
-    playScene({ hooks: [{}] }, async (scene) => {
-      const { agent, calls } = scene;
-      const nexus = await scene.nexus(`${moment}-decide:1`);
-      // While no worker runs, what was sent stays unanswered until Nexus is dead.
-      if (moment === 'after') await scene.worker();
-      await unanswered(nexus, askToPay(at(nexus, agent), calls, 'the-call'));
-      if (moment !== 'after') await scene.worker();
+  scenarios(
+    `a call whose Nexus was killed ${moment} the start of its workflow is one call when repeated`,
+    () =>
+      playScene({ hooks: [{}] }, async (scene) => {
+        const { agent, calls } = scene;
+        const nexus = await scene.nexus(`${moment}-decide:1`);
+        // While no worker runs, what was sent stays unanswered until Nexus is dead.
+        if (moment === 'after') await scene.worker();
+        await unanswered(nexus, askToPay(at(nexus, agent), calls, 'the-call'));
+        if (moment !== 'after') await scene.worker();
 
-      const location = await finishes(scene, 'the-call');
-      expect((await agent.get(calls)).body.items).toHaveLength(1);
-      await expectOneOutcome(scene, location, WHOLE);
-    }),
+        const location = await finishes(scene, 'the-call');
+        expect((await agent.get(calls)).body.items).toHaveLength(1);
+        await expectOneOutcome(scene, location, WHOLE);
+      }),
   );
 
   scenarios(`an answer whose Nexus was killed ${moment} its delivery counts once when repeated`, () =>

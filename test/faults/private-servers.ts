@@ -6,7 +6,7 @@ import { SILENT } from '../../src/cli/embedded/progress';
 import { startServers, type RunningServers } from '../../src/cli/embedded/start-servers';
 import { SEARCH_ATTRIBUTES } from '../../src/workflows/search-attributes';
 import { SERVICES_DIR } from '../embedded/scratch';
-import type { Servers } from './scene';
+import { playScene, type Scene, type SceneOptions, type Servers } from './scene';
 
 type Server = 'temporal' | 'redis';
 
@@ -19,7 +19,20 @@ export interface PrivateServers extends Servers {
   close(): Promise<void>;
 }
 
-export async function startPrivateServers(): Promise<PrivateServers> {
+/** Plays a scene on servers of its own. */
+export async function playOnOwnServers(
+  options: Omit<SceneOptions, 'servers'>,
+  play: (scene: Scene, servers: PrivateServers) => Promise<void>,
+): Promise<void> {
+  const servers = await startPrivateServers();
+  try {
+    await playScene({ ...options, servers }, (scene) => play(scene, servers));
+  } finally {
+    await servers.close();
+  }
+}
+
+async function startPrivateServers(): Promise<PrivateServers> {
   const dataDir = await mkdtemp(join(tmpdir(), 'portcullis-faults-'));
   const folder = await openDataFolder(dataDir, SILENT);
   const context = {

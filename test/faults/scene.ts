@@ -17,7 +17,7 @@ export interface Servers {
   readonly redisUrl: string;
 }
 
-/** Members of a `client` processor; no title, so that every default stands. */
+/** Members of a `client` processor. */
 export interface Approval {
   readonly asyncTimeoutMs?: number;
   readonly minApprovals?: number;
@@ -39,19 +39,27 @@ export interface Scene {
   /** Two who may resolve and read everything. */
   readonly ann: Api;
   readonly bob: Api;
-  worker(crashAt?: string): Promise<ChildProgram>;
+  /** `redisUrl`: another way to the store than Nexus has. */
+  worker(crashAt?: string, redisUrl?: string): Promise<ChildProgram>;
   nexus(crashAt?: string): Promise<ChildProgram>;
   /** One pass of the reconciler as it would be this much later; default: when nothing is too young. */
   reconcile(aheadMs?: number): Promise<Reconciled>;
   close(): Promise<void>;
 }
 
-/** Plays a scene and ends everything that it has started. `hooks`: one per tool `gate<index>`, or several for one. */
-export async function playScene(
-  options: { servers?: Servers; hooks: readonly Approval[] },
-  play: (scene: Scene) => Promise<void>,
-): Promise<void> {
-  const scene = await openScene(options.servers ?? testServices(), options.hooks);
+export interface SceneOptions {
+  /** Default: those of the run. */
+  readonly servers?: Servers;
+  /** What stands before the tool `pay`; no hook stands before any other. */
+  readonly hooks: readonly Approval[];
+  readonly outputTimeoutMs?: number;
+  /** How long Nexus keeps its callers waiting for Temporal; default as in production. */
+  readonly decisionTimeoutMs?: number;
+}
+
+/** Plays a scene and ends everything that it has started. */
+export async function playScene(options: SceneOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
+  const scene = await openScene(options);
   try {
     await play(scene);
   } finally {
@@ -59,7 +67,8 @@ export async function playScene(
   }
 }
 
-async function openScene(servers: Servers, hooks: readonly Approval[]): Promise<Scene> {
+async function openScene(options: SceneOptions): Promise<Scene> {
+  const { servers = testServices(), hooks, outputTimeoutMs, decisionTimeoutMs } = options;
   const tenant = `f-${randomUUID().slice(0, 13)}`;
   const { namespace, bundlePath } = testServices();
   const store = await openTenantStore({ tenant, url: servers.redisUrl, onError: () => undefined });
@@ -67,10 +76,17 @@ async function openScene(servers: Servers, hooks: readonly Approval[]): Promise<
   const connection = await Connection.connect({ address: servers.temporalAddress });
   const client = new Client({ connection, namespace });
   const log = pino({ level: 'silent' });
-  const nexus = await startNexus({ stores, client, taskQueue: tenant, host: '127.0.0.1', port: 0, log });
+  const nexus = await startNexus({
+    ...{ stores, client, taskQueue: tenant, host: '127.0.0.1', port: 0, log },
+    ...(decisionTimeoutMs !== undefined && { decisionTimeoutMs }),
+  });
   const programs: ChildProgram[] = [];
-  const start = async (program: 'worker-program' | 'nexus-program', crashAt?: string) => {
-    const { temporalAddress, redisUrl } = servers;
+  const start = async (
+    program: 'worker-program' | 'nexus-program',
+    crashAt?: string,
+    redisUrl = servers.redisUrl,
+  ): Promise<ChildProgram> => {
+    const { temporalAddress } = servers;
     const setup = { temporalAddress, redisUrl, namespace, bundlePath, tenant, taskQueue: tenant };
     const child = await startProgram(program, { ...setup, ...(crashAt !== undefined && { crashAt }) });
     programs.push(child);
@@ -85,7 +101,10 @@ async function openScene(servers: Servers, hooks: readonly Approval[]): Promise<
   const agent = await as('agent', ['calls']);
   const profile = await root.post('/v1/profiles', {
     name: 'guarded',
-    configuration: { hooks: hooks.map(approvalHook) },
+    configuration: {
+      hooks: hooks.map(approvalHook),
+      ...(outputTimeoutMs !== undefined && { timeouts: { outputTimeoutMs } }),
+    },
   });
   expect(profile.status).toBe(201);
   const thread = await agent.post('/v1/threads', { profileId: profile.body.id as string });
@@ -99,7 +118,7 @@ async function openScene(servers: Servers, hooks: readonly Approval[]): Promise<
     agent,
     ann: await as('ann', ['waits:resolve', 'read']),
     bob: await as('bob', ['waits:resolve', 'read']),
-    worker: (crashAt) => start('worker-program', crashAt),
+    worker: (crashAt, redisUrl) => start('worker-program', crashAt, redisUrl),
     nexus: (crashAt) => start('nexus-program', crashAt),
     reconcile: (aheadMs = 61_000) =>
       reconcileTenant(
@@ -115,7 +134,6 @@ async function openScene(servers: Servers, hooks: readonly Approval[]): Promise<
   };
 }
 
-/** All of them stand before the tool `pay`. */
 function approvalHook(approval: Approval, index: number) {
   return {
     id: `gate-${index + 1}`,

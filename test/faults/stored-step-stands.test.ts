@@ -83,38 +83,42 @@ const TIMED_OUT = {
   events: [...PARKED, ...RESOLVED, 'tool_call_finished'],
 } as const;
 
-scenarios('an answer that its worker took in time and did not store in time is a time-out for everybody', () =>
-  playScene({ hooks: [{ asyncTimeoutMs: DEADLINE_MS }] }, async (scene) => {
-    const { agent, ann, bob, calls } = scene;
-    const worker = await scene.worker('before-commitStep:2');
-    const parked = await park(agent, calls);
-    const annIsTold = untilTold(() => resolve(ann, parked, ALLOW));
-    expect(await worker.ended).toBe('SIGKILL');
-    await sleep(DEADLINE_MS);
-    await scene.worker();
+scenarios(
+  'an answer that its worker took in time and did not store in time is a time-out for everybody',
+  () =>
+    playScene({ hooks: [{ asyncTimeoutMs: DEADLINE_MS }] }, async (scene) => {
+      const { agent, ann, bob, calls } = scene;
+      const worker = await scene.worker('before-commitStep:2');
+      const parked = await park(agent, calls);
+      const annIsTold = untilTold(() => resolve(ann, parked, ALLOW));
+      expect(await worker.ended).toBe('SIGKILL');
+      await sleep(DEADLINE_MS);
+      await scene.worker();
 
-    expect((await annIsTold).status).toBe(410);
-    expect((await untilTold(() => resolve(bob, parked, DENY))).status).toBe(410);
-    const events = await expectOneOutcome(scene, parked.location, TIMED_OUT);
-    expect(events.find(({ type }) => type === 'wait_resolved')?.data).toMatchObject({ outcome: 'timeout' });
-  }),
+      expect((await annIsTold).status).toBe(410);
+      expect((await untilTold(() => resolve(bob, parked, DENY))).status).toBe(410);
+      const events = await expectOneOutcome(scene, parked.location, TIMED_OUT);
+      expect(events.find(({ type }) => type === 'wait_resolved')?.data).toMatchObject({ outcome: 'timeout' });
+    }),
 );
 
-scenarios('an answer sent in time while no worker ran until after the deadline is a time-out for everybody', () =>
-  playScene({ hooks: [{ asyncTimeoutMs: DEADLINE_MS }] }, async (scene) => {
-    const { agent, ann, bob, calls } = scene;
-    const worker = await scene.worker();
-    const parked = await park(agent, calls);
-    await worker.kill();
-    const annIsTold = untilTold(() => resolve(ann, parked, ALLOW));
-    await sleep(DEADLINE_MS);
-    await scene.worker();
+scenarios(
+  'an answer sent in time while no worker ran until after the deadline is a time-out for everybody',
+  () =>
+    playScene({ hooks: [{ asyncTimeoutMs: DEADLINE_MS }] }, async (scene) => {
+      const { agent, ann, bob, calls } = scene;
+      const worker = await scene.worker();
+      const parked = await park(agent, calls);
+      await worker.kill();
+      const annIsTold = untilTold(() => resolve(ann, parked, ALLOW));
+      await sleep(DEADLINE_MS);
+      await scene.worker();
 
-    expect((await annIsTold).status).toBe(410);
-    expect((await untilTold(() => resolve(bob, parked, DENY))).status).toBe(410);
-    const events = await expectOneOutcome(scene, parked.location, TIMED_OUT);
-    expect(events.find(({ type }) => type === 'wait_resolved')?.data).toMatchObject({ outcome: 'timeout' });
-  }),
+      expect((await annIsTold).status).toBe(410);
+      expect((await untilTold(() => resolve(bob, parked, DENY))).status).toBe(410);
+      const events = await expectOneOutcome(scene, parked.location, TIMED_OUT);
+      expect(events.find(({ type }) => type === 'wait_resolved')?.data).toMatchObject({ outcome: 'timeout' });
+    }),
 );
 
 for (const moment of ['before', 'after'] as const) {
@@ -130,6 +134,7 @@ for (const moment of ['before', 'after'] as const) {
 
       const told = [await annIsTold, await bobIsTold].map(({ body }) => body.status as string);
       expect([...told].sort()).toEqual(['counted', 'resolved']);
+      if (moment === 'after') expect(told).toEqual(['counted', 'resolved']);
       const again = await untilTold(() => resolve(ann, parked, ALLOW));
       expect(again.body).toEqual((await annIsTold).body);
       const events = await expectOneOutcome(scene, parked.location, {

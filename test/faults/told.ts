@@ -65,7 +65,7 @@ export function parkedAt({ headers, body }: Answer): Parked {
 export function resolve(
   api: Api,
   { location, waitId, subjectDigest }: Parked,
-  { decision, key }: { decision: 'allow' | 'deny'; key: string },
+  { decision, key }: { decision: 'allow' | 'deny' | 'defer'; key: string },
 ): Promise<Answer> {
   const thread = location.slice(0, location.indexOf('/tool-calls/'));
   return api.post(

@@ -40,13 +40,15 @@ scenarios('a call that was stored and not started is started by its repeat, and 
   }),
 );
 
-scenarios('a call that was stored and not started is started by the reconciler, once it is a minute old', () =>
-  playUnstarted(async (scene, location) => {
-    expect(await scene.reconcile(58_000)).toMatchObject({ started: 0, closed: 0 });
-    expect(await scene.reconcile()).toMatchObject({ started: 1, closed: 0 });
-    expect(await scene.reconcile()).toMatchObject({ started: 0, closed: 0 });
-    await takesItsOutput(scene, location);
-  }),
+scenarios(
+  'a call that was stored and not started is started by the reconciler, once it is a minute old',
+  () =>
+    playUnstarted(async (scene, location) => {
+      expect(await scene.reconcile(58_000)).toMatchObject({ started: 0, closed: 0 });
+      expect(await scene.reconcile()).toMatchObject({ started: 1, closed: 0 });
+      expect(await scene.reconcile()).toMatchObject({ started: 0, closed: 0 });
+      await takesItsOutput(scene, location);
+    }),
 );
 
 scenarios('a call that was stored and not started takes its output from a caller that only found it', () =>

@@ -163,7 +163,7 @@ test('pages of profiles hold each profile once', async () => {
   const seen: string[] = [];
   let cursor: string | undefined = '';
   while (cursor !== undefined) {
-    const path = `/v1/profiles?limit=3${cursor && `&cursor=${cursor}`}`;
+    const path: string = `/v1/profiles?limit=3${cursor && `&cursor=${cursor}`}`;
     const { body } = await writer.get<{ items: Profile[]; nextCursor?: string }>(path);
     seen.push(...body.items.map(({ id }) => id));
     cursor = body.nextCursor;

@@ -1,4 +1,10 @@
-import { ActivityFailure, log, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import {
+  isCancellation,
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  TemporalFailure,
+} from '@temporalio/workflow';
 import type { CallStoreActivities } from '../../activities/call-store';
 
 const SUMMARY = { commitStep: 'Store the next step', readState: 'Compare with the store' } as const;
@@ -33,7 +39,8 @@ async function localFirst<Result>(
   try {
     return await run(summarised(local, name));
   } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
+    // A local activity fails with what failed it, not with an ActivityFailure around it.
+    if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
     log.warn('the store does not answer; going on until it does', { activity: name });
     return run(summarised(ordinary, name));
   }

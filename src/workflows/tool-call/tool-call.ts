@@ -40,37 +40,31 @@ export async function toolCall(start: ToolCallStart): Promise<{ status: CallStat
     setCurrentDetails(describeCall(start, run.state, notice));
   };
   const run = new ToolCallRun(start, { store: storeAccess, now: Date.now, onChange: describe });
-  const decided = (): Promise<void> => condition(() => run.decided);
+  /**
+   * Handlers wait for the first outcome, and are not cancelled with the workflow: a step that was begun is stored, and
+   * a signal's handler that is cancelled would end the workflow before its wait is closed.
+   */
+  const onceDecided = <Reply>(handle: () => Reply | Promise<Reply>): Promise<Reply> =>
+    CancellationScope.nonCancellable(async () => {
+      await condition(() => run.decided);
+      return handle();
+    });
 
-  setHandler(decideUpdate, async () => {
-    await decided();
-    return { status: run.state.call.status };
-  });
-  setHandler(resolveWaitUpdate, async (input) => {
-    await decided();
-    return run.answer(input);
-  });
-  setHandler(reportResultUpdate, async (input) => {
-    await decided();
-    return run.report(input);
-  });
-  setHandler(cancelCallUpdate, async (input) => {
-    await decided();
-    return run.cancel(input);
-  });
-  setHandler(catchUpSignal, async () => {
-    await decided();
-    await run.catchUp();
-  });
-  setHandler(resolveWaitSignal, async (payload) => {
-    await decided();
-    const reading = readOperatorSignal(start, payload);
-    const reply = reading.ok ? await run.answer(reading.input) : undefined;
-    if (reply?.ok === true) notice = undefined;
-    else
-      notice = `The last resolveWait signal was refused: ${reading.ok ? refusalCode(reply) : reading.problem}`;
-    describe();
-  });
+  setHandler(decideUpdate, () => onceDecided(() => ({ status: run.state.call.status })));
+  setHandler(resolveWaitUpdate, (input) => onceDecided(() => run.answer(input)));
+  setHandler(reportResultUpdate, (input) => onceDecided(() => run.report(input)));
+  setHandler(cancelCallUpdate, (input) => onceDecided(() => run.cancel(input)));
+  setHandler(catchUpSignal, () => onceDecided(() => run.catchUp()));
+  setHandler(resolveWaitSignal, (payload) =>
+    onceDecided(async () => {
+      const reading = readOperatorSignal(start, payload);
+      const reply = reading.ok ? await run.answer(reading.input) : undefined;
+      if (reply?.ok === true) notice = undefined;
+      else
+        notice = `The last resolveWait signal was refused: ${reading.ok ? refusalCode(reply) : reading.problem}`;
+      describe();
+    }),
+  );
   setHandler(callStateQuery, () => {
     const open = openWaitOf(run.state);
     return {

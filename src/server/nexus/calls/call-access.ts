@@ -5,6 +5,7 @@ import type { ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
 import { canBeId } from '../stored-id';
+import { notDecidedProblem } from './not-decided';
 
 export type FoundCall =
   | { readonly kind: 'stored'; readonly state: ToolCallState }
@@ -24,11 +25,13 @@ export async function findCall(
     if (stored.state.call.threadId !== at.threadId) throw unknownCall();
     return { kind: 'stored', state: stored.state };
   }
-  const memo = await gateway.findUnstored(principal.tenant, at.callId);
-  if (memo?.threadId !== at.threadId) throw unknownCall();
+  const found = await gateway.findUnstored(principal.tenant, at.callId);
+  if (found.kind === 'undecided' || found.kind === 'unavailable')
+    throw notDecidedProblem(found, at, principal);
+  if (found.kind === 'unknown' || found.memo.threadId !== at.threadId) throw unknownCall();
   // It may have been stored between the two looks.
   const now = await principal.store.calls.read(at.callId);
-  return now === undefined ? { kind: 'unstored', memo } : { kind: 'stored', state: now.state };
+  return now === undefined ? { kind: 'unstored', memo: found.memo } : { kind: 'stored', state: now.state };
 }
 
 function unknownCall(): HttpProblem {

@@ -9,6 +9,7 @@ import { HttpProblem } from '../../http/problem';
 import type { Started, ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
+import { addressed } from './addressed';
 import { callIdFor } from './call-id';
 import { callLocation } from './call-location';
 import { notDecidedProblem } from './not-decided';
@@ -101,7 +102,7 @@ async function decide(
   start: ToolCallStart,
 ): Promise<ToolCallState> {
   const decided = await gateway.decide(start);
-  const stored = await principal.store.calls.read(start.callId);
+  const stored = await addressed(start, () => principal.store.calls.read(start.callId));
   if (stored !== undefined) return sameRequest(stored.state, start.requestDigest);
   throw notDecidedProblem(decided, start, principal);
 }
@@ -114,13 +115,15 @@ async function storeAllowed(
 ): Promise<ToolCallState> {
   const { calls } = principal.store;
   const transition = openCall(start, Date.parse(start.createdAt));
-  const result = await calls.commit(transition, { start, onlyIfThreadOpen: true, unstarted: true });
+  const result = await addressed(start, () =>
+    calls.commit(transition, { start, onlyIfThreadOpen: true, unstarted: true }),
+  );
   if (result.kind === 'thread_closed') throw threadClosed();
   // Another request under the same key was first: its state, and its start, are the call's.
   const state = result.kind === 'taken' ? sameRequest(result.state, start.requestDigest) : transition.state;
-  const first = result.kind === 'taken' ? ((await calls.read(start.callId))?.start ?? start) : start;
-  demandStarted(await gateway.startAllowed(first), state, principal);
-  await calls.confirmStarted(start.callId);
+  const known = result.kind === 'taken' ? await addressed(start, () => calls.read(start.callId)) : undefined;
+  demandStarted(await gateway.startAllowed(known?.start ?? start), state, principal);
+  await addressed(start, () => calls.confirmStarted(start.callId));
   return state;
 }
 

@@ -14,7 +14,7 @@ export const waitOutcomeSchema = z
       reason: z.string().optional(),
     }),
     z.strictObject({ kind: z.literal('timeout'), at }),
-    z.strictObject({ kind: z.literal('cancelled'), by: z.string(), at }),
+    z.strictObject({ kind: z.literal('cancelled'), by: z.string(), code: z.string(), at }),
   ])
   .meta({ id: 'WaitOutcome' });
 
@@ -58,6 +58,6 @@ export function outcomeView(outcome: WaitOutcome): z.output<typeof waitOutcomeSc
     case 'timeout':
       return { kind: outcome.kind, at: time };
     case 'cancelled':
-      return { kind: outcome.kind, by: outcome.by, at: time };
+      return { kind: outcome.kind, by: outcome.by, code: outcome.code, at: time };
   }
 }
