@@ -1,5 +1,6 @@
 import { OWNER_PATTERN, SCOPES, type Scope } from '../domain/principal';
 import { openTenantStore } from '../store/tenant-store';
+import { SettingsError } from './service/settings-error';
 import { parseTenants } from './service/tenant-list';
 
 export interface CreateKey {
@@ -14,12 +15,12 @@ export async function createKey(env: NodeJS.ProcessEnv, wanted: CreateKey): Prom
   const tenants = parseTenants(env['PORTCULLIS_TENANTS'] ?? '');
   const address = tenants.find(({ tenant }) => tenant === wanted.tenant);
   if (address === undefined) {
-    throw new Error(
+    throw new SettingsError(
       `PORTCULLIS_TENANTS does not name the tenant ${wanted.tenant}; it names ${names(tenants)}`,
     );
   }
   if (!OWNER_PATTERN.test(wanted.owner))
-    throw new Error('an owner is 1-128 characters of A-Z a-z 0-9 . _ @ + -');
+    throw new SettingsError('an owner is 1-128 characters of A-Z a-z 0-9 . _ @ + -');
   const scopes = wanted.scopes.split(',').map(parseScope);
   const store = await openTenantStore({
     tenant: address.tenant,
@@ -36,7 +37,8 @@ export async function createKey(env: NodeJS.ProcessEnv, wanted: CreateKey): Prom
 
 function parseScope(text: string): Scope {
   const scope = SCOPES.find((known) => known === text.trim());
-  if (scope === undefined) throw new Error(`"${text}" is not a scope; the scopes are ${SCOPES.join(', ')}`);
+  if (scope === undefined)
+    throw new SettingsError(`"${text}" is not a scope; the scopes are ${SCOPES.join(', ')}`);
   return scope;
 }
 

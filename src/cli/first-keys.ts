@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { SCOPES, type Scope } from '../domain/principal';
 import { openTenantStore, type TenantStore } from '../store/tenant-store';
 import { writeJsonAtomically } from './embedded/atomic-file';
+import { SettingsError } from './service/settings-error';
 import { parseTenants } from './service/tenant-list';
 
 /** Three owners, so that whoever asks for a call is not who approves it. */
@@ -62,7 +63,7 @@ function readKeys(path: string): Record<string, string> {
   try {
     return keysFile.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
-    throw new Error(
+    throw new SettingsError(
       `${path} is not readable as JSON with one token per name; move it away and new keys are made`,
       {
         cause,

@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes';
 import { createKey, type CreateKey } from './create-key';
+import { runDemo } from './demo/run-demo';
 import { resolveSettings } from './embedded/embedded-settings';
 import { SETTINGS, type SettingOptions } from './embedded/setting-table';
 import { StartError } from './embedded/start-error';
 import { ensureFirstKeys } from './first-keys';
 import { runNexus } from './nexus';
+import { SettingsError } from './service/settings-error';
 import { runUp } from './up/run-up';
 import { runWorker } from './worker';
 
@@ -41,6 +43,20 @@ up.action(async (options: SettingOptions) => {
   });
 });
 
+const demo = program
+  .command('demo')
+  .description('Play an agent and an approver, against what runs on the data folder or a system of its own.');
+for (const setting of [SETTINGS.data, SETTINGS.services]) {
+  demo.option(setting.option, `${setting.help} [${setting.env}]`);
+}
+demo.action(async (options: SettingOptions) => {
+  process.exitCode = await runDemo({
+    settings: resolveSettings(options, process.env),
+    command: SELF,
+    env: process.env,
+  });
+});
+
 program
   .command('nexus')
   .description(
@@ -67,7 +83,8 @@ program
 
 program.parseAsync().catch((error: unknown) => {
   // What a person can mend is said in a sentence; anything else comes with its stack.
-  if (error instanceof StartError) console.error(error.message);
+  if (error instanceof StartError || error instanceof SettingsError) console.error(error.message);
   else console.error(error);
-  process.exitCode = 1;
+  // Whatever is still connected must not keep a process alive that cannot work.
+  process.exit(1);
 });

@@ -1,5 +1,6 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { startNexus } from '../server/nexus/start-nexus';
+import { connectTemporal } from './service/connect-temporal';
 import { createLogger } from './service/logger';
 import { closeStores, openStores } from './service/open-stores';
 import { announceReady, stopRequested } from './service/run-until-stopped';
@@ -13,7 +14,7 @@ export async function runNexus(env: NodeJS.ProcessEnv): Promise<void> {
   const settings = readServiceSettings(env);
   const log = createLogger('nexus', settings.logLevel);
   const stores = await openStores(settings.tenants, log);
-  const connection = await Connection.connect(settings.temporal.connection);
+  const connection = await connectTemporal(settings);
   const client = new Client({ connection, namespace: settings.temporal.namespace });
   const { host, port, taskQueue } = settings;
   const nexus = await startNexus({ stores, client, taskQueue, host, port, log });

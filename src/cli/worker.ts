@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { ensureReconcileSchedule } from '../workers/reconcile-schedule';
 import { createWorker } from '../workers/worker';
+import { connectTemporal } from './service/connect-temporal';
 import { createLogger } from './service/logger';
 import { closeStores, openStores } from './service/open-stores';
 import { announceReady, stopRequested } from './service/run-until-stopped';
@@ -19,8 +20,8 @@ export async function runWorker(env: NodeJS.ProcessEnv): Promise<void> {
   Runtime.install({ logger: temporalLogger(log), shutdownSignals: [] });
   const stores = await openStores(settings.tenants, log);
   const { namespace, connection: address } = settings.temporal;
+  const clientConnection = await connectTemporal(settings);
   const connection = await NativeConnection.connect(address);
-  const clientConnection = await Connection.connect(address);
   const client = new Client({ connection: clientConnection, namespace });
   const { taskQueue } = settings;
   for (const { tenant } of settings.tenants) await ensureReconcileSchedule(client, { tenant, taskQueue });

@@ -5,13 +5,20 @@ export type RedisConnection = ReturnType<typeof newConnection>;
 
 const RECONNECT_CAP_MS = 1_000;
 
-function newConnection(url: string) {
+/** The first connection is given up after this time; one that was there is sought for ever. */
+const FIRST_CONNECTION_MS = 10_000;
+
+function newConnection(url: string, mayGiveUp: () => boolean) {
+  const begun = Date.now();
   return createClient({
     url,
     disableOfflineQueue: true,
     socket: {
       connectTimeout: 5_000,
-      reconnectStrategy: (retries) => Math.min(20 * 2 ** Math.min(retries, 6), RECONNECT_CAP_MS),
+      reconnectStrategy: (retries, cause) =>
+        mayGiveUp() && Date.now() - begun > FIRST_CONNECTION_MS
+          ? cause
+          : Math.min(20 * 2 ** Math.min(retries, 6), RECONNECT_CAP_MS),
     },
     commandsQueueMaxLength: 10_000,
   });
@@ -22,10 +29,12 @@ function newConnection(url: string) {
  * failure. Rejects when the first connection cannot be made.
  */
 export async function connectRedis(url: string, onError: (error: Error) => void): Promise<RedisConnection> {
-  const connection = newConnection(url);
+  let connected = false;
+  const connection = newConnection(url, () => !connected);
   connection.on('error', (error: unknown) => {
     onError(error instanceof Error ? error : new Error(String(error)));
   });
   await connection.connect();
+  connected = true;
   return connection;
 }

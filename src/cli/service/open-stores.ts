@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { openTenantStore, type TenantStore } from '../../store/tenant-store';
 import { TenantStores } from '../../store/tenant-stores';
+import { SettingsError } from './settings-error';
 import type { TenantAddress } from './tenant-list';
 
 /** Connects to the stores of all tenants; when one cannot be reached the others are closed again. */
@@ -14,7 +15,7 @@ export async function openStores(tenants: readonly TenantAddress[], log: Logger)
   } catch (cause) {
     await closeStores(opened);
     const tenant = tenants[opened.length]?.tenant ?? '';
-    throw new Error(
+    throw new SettingsError(
       `the store of tenant ${tenant} cannot be reached; check its address in PORTCULLIS_TENANTS`,
       {
         cause,

@@ -6,6 +6,8 @@ export function stopRequested(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
     if (process.connected) process.once('disconnect', () => resolve('disconnect'));
+    // Listening must not keep a process alive that has nothing else to do.
+    process.channel?.unref();
   });
 }
 

@@ -1,5 +1,6 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { SettingsError } from './settings-error';
 import { parseTenants, type TenantAddress } from './tenant-list';
 
 type ClientConnectConfig = ReturnType<typeof loadClientConnectConfig>;
@@ -39,11 +40,11 @@ const variables = z.object({
 /**
  * Reads the environment. Temporal's own variables (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`,
  * `TEMPORAL_TLS…`, `TEMPORAL_PROFILE`) and profile file are read as every Temporal tool reads them.
- * @throws Error that names every variable at fault and what to write
+ * @throws SettingsError that names every variable at fault and what to write
  */
 export function readServiceSettings(env: NodeJS.ProcessEnv): ServiceSettings {
   const parsed = variables.safeParse(env);
-  if (!parsed.success) throw new Error(parsed.error.issues.map(({ message }) => message).join('\n'));
+  if (!parsed.success) throw new SettingsError(parsed.error.issues.map(({ message }) => message).join('\n'));
   const { connectionOptions, namespace } = loadClientConnectConfig({
     overrideEnvVars: Object.fromEntries(Object.entries(env).filter(isSet)),
   });

@@ -1,3 +1,5 @@
+import { SettingsError } from './settings-error';
+
 /** A tenant and where its data is. */
 export interface TenantAddress {
   readonly tenant: string;
@@ -9,7 +11,7 @@ const TENANT = /^[a-z0-9-]{1,40}$/;
 
 /**
  * Reads `PORTCULLIS_TENANTS`: `acme=redis://…,beta=rediss://…`. A comma within a URL is written `%2C`.
- * @throws Error with a sentence that says what to write; it never repeats the value, which holds passwords
+ * @throws SettingsError with a sentence that says what to write; it never repeats the value, which holds passwords
  */
 export function parseTenants(text: string): TenantAddress[] {
   const tenants = text
@@ -17,10 +19,11 @@ export function parseTenants(text: string): TenantAddress[] {
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
     .map(parseTenant);
-  if (tenants.length === 0) throw new Error('PORTCULLIS_TENANTS names no tenant; write <tenant>=<redis-url>');
+  if (tenants.length === 0)
+    throw new SettingsError('PORTCULLIS_TENANTS names no tenant; write <tenant>=<redis-url>');
   const names = tenants.map(({ tenant }) => tenant);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`PORTCULLIS_TENANTS names the tenant ${twice} twice`);
+  if (twice !== undefined) throw new SettingsError(`PORTCULLIS_TENANTS names the tenant ${twice} twice`);
   return tenants;
 }
 
@@ -29,12 +32,12 @@ function parseTenant(entry: string, index: number): TenantAddress {
   const tenant = entry.slice(0, Math.max(equals, 0));
   const redisUrl = entry.slice(equals + 1);
   if (!TENANT.test(tenant)) {
-    throw new Error(
+    throw new SettingsError(
       `entry ${index + 1} of PORTCULLIS_TENANTS is not <tenant>=<redis-url>; a tenant is 1-40 characters of a-z 0-9 -`,
     );
   }
   if (!isRedisUrl(redisUrl)) {
-    throw new Error(
+    throw new SettingsError(
       `the address of tenant ${tenant} in PORTCULLIS_TENANTS is not a redis:// or rediss:// URL`,
     );
   }

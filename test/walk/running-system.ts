@@ -1,0 +1,70 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const ROOT = resolve(__dirname, '../..');
+export const PORTCULLIS = join(ROOT, 'bin/portcullis.js');
+
+/** Starting fetches nothing here, but a busy machine is slow; stopping lets a worker finish what it has in hand. */
+const START_MS = 90_000;
+export const SYSTEM_TIMEOUT_MS = 150_000;
+
+/** Settings of a run that meets no other one. */
+export function environment(dataDir: string): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    PORTCULLIS_DATA: dataDir,
+    PORTCULLIS_SERVICES: join(ROOT, '.cache/services'),
+    PORTCULLIS_PORT: '0',
+    PORTCULLIS_TEMPORAL_PORT: '0',
+    PORTCULLIS_TEMPORAL_UI_PORT: '0',
+    PORTCULLIS_REDIS_PORT: '0',
+  };
+}
+
+export function build(): void {
+  execFileSync(process.execPath, [join(ROOT, 'scripts/build.mjs'), '--if-stale'], { stdio: 'ignore' });
+}
+
+/** `portcullis up`, as a user runs it in a folder. */
+export class RunningSystem {
+  private constructor(
+    /** Holds `.portcullis`. */
+    readonly folder: string,
+    private readonly up: ChildProcess,
+    private readonly exited: Promise<unknown>,
+  ) {}
+
+  static async start(): Promise<RunningSystem> {
+    build();
+    const folder = mkdtempSync(join(tmpdir(), 'portcullis-walk-'));
+    const env = environment(join(folder, '.portcullis'));
+    const up = spawn(process.execPath, [PORTCULLIS, 'up'], { cwd: folder, env, stdio: 'ignore' });
+    const exited = new Promise((ended) => up.once('exit', ended));
+    const system = new RunningSystem(folder, up, exited);
+    const ready = join(system.dataDir, 'ready.json');
+    for (const deadline = Date.now() + START_MS; !existsSync(ready); await sleep(100)) {
+      if (up.exitCode !== null || Date.now() > deadline) {
+        await system.stop();
+        throw new Error('portcullis up did not become ready');
+      }
+    }
+    return system;
+  }
+
+  get dataDir(): string {
+    return join(this.folder, '.portcullis');
+  }
+
+  readJson(name: 'ready.json' | 'keys.json'): Record<string, string> {
+    return JSON.parse(readFileSync(join(this.dataDir, name), 'utf8'));
+  }
+
+  async stop(): Promise<void> {
+    this.up.kill('SIGTERM');
+    await this.exited;
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
