@@ -1,7 +1,10 @@
-import { OWNER_PATTERN, SCOPES, type Scope } from '../domain/principal';
+import { OWNER_PATTERN, SCOPES, TEMPORAL_OPERATOR, type Scope } from '../domain/principal';
 import { openTenantStore } from '../store/tenant-store';
 import { SettingsError } from './service/settings-error';
 import { parseTenants } from './service/tenant-list';
+
+/** Principals that no key may pass for. */
+const RESERVED_OWNERS = [TEMPORAL_OPERATOR.owner, 'portcullis'];
 
 export interface CreateKey {
   readonly tenant: string;
@@ -21,6 +24,8 @@ export async function createKey(env: NodeJS.ProcessEnv, wanted: CreateKey): Prom
   }
   if (!OWNER_PATTERN.test(wanted.owner))
     throw new SettingsError('an owner is 1-128 characters of A-Z a-z 0-9 . _ @ + -');
+  if (RESERVED_OWNERS.includes(wanted.owner))
+    throw new SettingsError(`the owner ${wanted.owner} is reserved`);
   const scopes = wanted.scopes.split(',').map(parseScope);
   const store = await openTenantStore({
     tenant: address.tenant,

@@ -92,10 +92,7 @@ export async function toolCall(start: ToolCallStart): Promise<{ status: CallStat
       const deadline = deadlineOf(run.state) ?? Number.POSITIVE_INFINITY;
       await until(() => cancelRequested || deadlineOf(run.state) !== deadline, {
         ms: deadline - Date.now(),
-        summary:
-          run.state.call.status === 'waiting'
-            ? 'Nobody answers: the hook fails'
-            : 'No output: the call expires',
+        summary: run.state.call.status === 'waiting' ? 'Time-out of the wait' : 'Time-out of the output',
       });
       await run.tick();
     }
