@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDataFolder } from '../../src/cli/embedded/data-folder';
@@ -42,7 +43,7 @@ async function startPrivateServers(): Promise<PrivateServers> {
     progress: SILENT,
     signal: undefined,
   };
-  const ports = { temporal: 0, ui: 0, redis: 0 };
+  const ports = { temporal: await keptPort(), ui: await keptPort(), redis: await keptPort() };
   const run = (server: Server): Promise<RunningServers> =>
     startServers(
       server === 'redis'
@@ -60,9 +61,6 @@ async function startPrivateServers(): Promise<PrivateServers> {
   const { redis } = await run('redis');
   const { temporal } = await run('temporal');
   if (!redis || !temporal) throw new Error('both servers were asked for');
-  ports.redis = Number(new URL(redis.url).port);
-  ports.temporal = Number(new URL(`http://${temporal.address}`).port);
-  ports.ui = Number(new URL(temporal.uiUrl).port);
   const running = { redis: redis.process, temporal: temporal.process };
 
   const kill = async (server: Server): Promise<void> => {
@@ -89,4 +87,21 @@ async function startPrivateServers(): Promise<PrivateServers> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * A free port below those that the system gives to outgoing connections: a server that is away for a moment must find
+ * its port free when it comes back, while its clients are trying to connect.
+ */
+async function keptPort(): Promise<number> {
+  for (;;) {
+    const port = 15_000 + Math.floor(Math.random() * 16_000);
+    const probe = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    await new Promise((resolve) => probe.close(resolve));
+    if (free) return port;
+  }
 }

@@ -163,7 +163,7 @@ test('pages of profiles hold each profile once', async () => {
   const seen: string[] = [];
   let cursor: string | undefined = '';
   while (cursor !== undefined) {
-    const path: string = `/v1/profiles?limit=3${cursor && `&cursor=${cursor}`}`;
+    const path = pageAfter(cursor);
     const { body } = await writer.get<{ items: Profile[]; nextCursor?: string }>(path);
     seen.push(...body.items.map(({ id }) => id));
     cursor = body.nextCursor;
@@ -171,3 +171,7 @@ test('pages of profiles hold each profile once', async () => {
   expect(seen).toEqual(ids);
   expect((await writer.get('/v1/profiles?cursor=nonsense')).status).toBe(400);
 });
+
+function pageAfter(cursor: string): string {
+  return `/v1/profiles?limit=3${cursor && `&cursor=${cursor}`}`;
+}
