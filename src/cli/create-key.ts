@@ -1,10 +1,7 @@
-import { OWNER_PATTERN, SCOPES, TEMPORAL_OPERATOR, type Scope } from '../domain/principal';
+import { OWNER_PATTERN, RESERVED_OWNERS, SCOPES, type Scope } from '../domain/principal';
 import { openTenantStore } from '../store/tenant-store';
 import { SettingsError } from './service/settings-error';
 import { parseTenants } from './service/tenant-list';
-
-/** Principals that no key may pass for. */
-const RESERVED_OWNERS = [TEMPORAL_OPERATOR.owner, 'portcullis'];
 
 export interface CreateKey {
   readonly tenant: string;

@@ -12,6 +12,9 @@ export interface Principal {
 /** Whoever signals a workflow from the Temporal UI or command line. */
 export const TEMPORAL_OPERATOR: Principal = { owner: 'temporal-operator', scopes: [] };
 
+/** Owners that stand for the service itself or for Temporal's operators; no key may pass for them. */
+export const RESERVED_OWNERS: readonly string[] = [TEMPORAL_OPERATOR.owner, 'portcullis'];
+
 /** `admin` includes every other scope. */
 export function hasScope(principal: { readonly scopes: readonly Scope[] }, scope: Scope): boolean {
   return principal.scopes.includes(scope) || principal.scopes.includes('admin');

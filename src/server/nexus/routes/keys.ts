@@ -1,5 +1,5 @@
+import { RESERVED_OWNERS } from '../../../domain/principal';
 import { z } from 'zod';
-import { TEMPORAL_OPERATOR } from '../../../domain/principal';
 import type { ApiKey } from '../../../store/api-keys';
 import type { TenantStore } from '../../../store/tenant-store';
 import { cursorFor } from '../../http/cursor';
@@ -8,13 +8,9 @@ import { cursorQuery, limitQuery, pageOf } from '../../http/page';
 import { HttpProblem } from '../../http/problem';
 import { defineRoute, type NexusRoute } from '../define-route';
 import { requireWholeTenant } from '../profile-access';
-import { SERVICE_OWNER } from '../service-owner';
 import { canBeId } from '../stored-id';
 import { createdKeySchema, keyMembers, keySchema, keyView } from '../views/api-key';
 import { visiblePage } from '../visible-page';
-
-/** Names in the audit that no key may take: they stand for somebody who has no key. */
-const RESERVED_OWNERS: readonly string[] = [TEMPORAL_OPERATOR.owner, SERVICE_OWNER];
 
 const cursor = cursorFor('keys', z.string());
 
