@@ -3,7 +3,7 @@ import { callStateQuery } from '../../src/workflows/messages';
 import { toolCallWorkflowId } from '../../src/domain/tool-call';
 import { expectOneOutcome, FINISHED, PARKED, RESOLVED } from './one-outcome';
 import { playOnOwnServers } from './private-servers';
-import type { Scene } from './scene';
+import type { Approval, Scene } from './scene';
 import { scenarios } from './scenarios';
 import {
   askToPay,
@@ -102,9 +102,9 @@ scenarios('while Temporal is away nobody is told a decision, and everybody where
   }),
 );
 
-/** A worker stores Ann's allow and dies; Temporal forgets her update; she does not come again. */
+/** A worker stores Ann's allow and dies; Temporal forgets her update; she does not come again until `play`. */
 async function loseTheUpdate(
-  options: { outputTimeoutMs?: number },
+  options: { hooks?: readonly Approval[]; outputTimeoutMs?: number },
   play: (scene: Scene, parked: Parked, stepOfWorkflow: () => Promise<number>) => Promise<void>,
 ): Promise<void> {
   await playOnOwnServers({ hooks: [{}], ...IMPATIENT, ...options }, async (scene, servers) => {
@@ -120,18 +120,32 @@ async function loseTheUpdate(
     const workflow = client.workflow.getHandle(toolCallWorkflowId(tenant, parked.callId));
     const step = async (): Promise<number> => (await workflow.query(callStateQuery)).n;
     expect(await eventually(step)).toBe(1);
-    expect(await agent.get(parked.location)).toMatchObject({ status: 200, body: { status: 'allowed' } });
     await play(scene, parked, step);
   });
 }
 
 scenarios('a stored outcome whose message was lost is adopted when the caller reports its output', () =>
   loseTheUpdate({}, async (scene, parked) => {
+    expect((await scene.agent.get(parked.location)).body).toMatchObject({ status: 'allowed' });
     const done = await untilTold(() => reportOutput(scene.agent, parked.location));
     expect(done).toMatchObject({ status: 200, body: { status: 'completed', output: { paid: 100 } } });
     const again = await resolve(scene.ann, parked, ALLOW);
     expect(again).toMatchObject({ status: 200, body: { outcome: { decision: 'allow', by: ['ann'] } } });
     await expectOneOutcome(scene, parked.location, WHOLE);
+  }),
+);
+
+scenarios('a stored vote whose message was lost counts when the other voter comes, and only once', () =>
+  loseTheUpdate({ hooks: [{ minApprovals: 2 }] }, async (scene, parked) => {
+    const { ann, bob } = scene;
+    const resolved = await untilTold(() => resolve(bob, parked, { decision: 'allow', key: 'k2' }));
+    expect(resolved).toMatchObject({ status: 200, body: { outcome: { by: ['ann', 'bob'] } } });
+    expect((await resolve(ann, parked, ALLOW)).body).toMatchObject({ status: 'counted', counted: 1 });
+    await untilTold(() => reportOutput(scene.agent, parked.location));
+    await expectOneOutcome(scene, parked.location, {
+      status: 'completed',
+      events: [...PARKED, 'wait_vote', ...RESOLVED, ...FINISHED],
+    });
   }),
 );
 
