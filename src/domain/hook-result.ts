@@ -1,4 +1,4 @@
-import { findUnfaithful, type JsonValue } from './json-value';
+import { escapePointerToken, findUnfaithful, type JsonValue } from './json-value';
 import { REWRITE_MEMBER, type Point } from './point';
 
 /** Longest reason, in bytes of UTF-8. */
@@ -31,7 +31,7 @@ export function readHookResult(body: unknown, point: Point): HookResultReading {
   for (const key of members.keys()) {
     if (key === 'decision' || key === 'reason' || key === rewriteMember) continue;
     faults.push({
-      pointer: `/${key}`,
+      pointer: `/${escapePointerToken(key).toWellFormed()}`,
       detail: `unknown member; at ${point} it is decision, reason, ${rewriteMember}`,
     });
   }

@@ -1,4 +1,5 @@
 import { createClient } from 'redis';
+import { boundedCommands } from './bounded-commands';
 
 /** A connection that fails a command at once while the server is away, instead of queueing it without end. */
 export type RedisConnection = ReturnType<typeof newConnection>;
@@ -26,9 +27,16 @@ function newConnection(url: string, mayGiveUp: () => boolean) {
 
 /**
  * Connects to a tenant's Redis. Reconnects by itself for as long as the process lives; `onError` hears of every
- * failure. Rejects when the first connection cannot be made.
+ * failure. Rejects when the first connection cannot be made. A command fails when the server has not answered it after
+ * `commandTimeoutMs` (default 5,000).
  */
-export async function connectRedis(url: string, onError: (error: Error) => void): Promise<RedisConnection> {
+export async function connectRedis(
+  url: string,
+  {
+    onError,
+    commandTimeoutMs = 5_000,
+  }: { onError: (error: Error) => void; commandTimeoutMs?: number | undefined },
+): Promise<RedisConnection> {
   let connected = false;
   const connection = newConnection(url, () => !connected);
   connection.on('error', (error: unknown) => {
@@ -36,5 +44,5 @@ export async function connectRedis(url: string, onError: (error: Error) => void)
   });
   await connection.connect();
   connected = true;
-  return connection;
+  return boundedCommands(connection, commandTimeoutMs);
 }

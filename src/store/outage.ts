@@ -7,6 +7,7 @@ import {
   SocketClosedUnexpectedlyError,
   SocketTimeoutError,
 } from 'redis';
+import { StoreTimeout } from './bounded-commands';
 
 const CONNECTION_LOST = [
   ClientClosedError,
@@ -15,6 +16,7 @@ const CONNECTION_LOST = [
   DisconnectsClientError,
   SocketClosedUnexpectedlyError,
   SocketTimeoutError,
+  StoreTimeout,
 ];
 
 /** What a server says that is up and cannot serve now. */

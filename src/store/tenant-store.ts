@@ -33,9 +33,11 @@ export async function openTenantStore(options: {
   tenant: string;
   url: string;
   onError: (error: Error) => void;
+  /** Default 5,000. */
+  commandTimeoutMs?: number;
 }): Promise<TenantStore> {
   const keyspace = keyspaceOf(options.tenant);
-  const redis = await connectRedis(options.url, options.onError);
+  const redis = await connectRedis(options.url, options);
   const changes = await openChangeFeed(redis, keyspace, options.onError);
   return {
     tenant: options.tenant,

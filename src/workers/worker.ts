@@ -39,6 +39,8 @@ export function createWorker(
     activities,
     // Parked calls may leave the cache: their histories are short and replay in milliseconds.
     maxCachedWorkflows: 1_000,
+    // A worker that died holds its sticky queue: the next message is given to another one after this time.
+    stickyQueueScheduleToStartTimeout: '5 s',
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: '20 s',
     ...(options.identity !== undefined && { identity: options.identity }),

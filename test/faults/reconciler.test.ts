@@ -109,7 +109,7 @@ scenarios('a call that was left open in a closed thread is cancelled', () =>
 
 /** Takes everything of the call out of the store but its events. */
 async function loseCall({ tenant, threadId }: Scene, { callId, waitId }: Parked): Promise<void> {
-  const redis = await connectRedis(testServices().redisUrl, () => undefined);
+  const redis = await connectRedis(testServices().redisUrl, { onError: () => undefined });
   const keys = keyspaceOf(tenant);
   await redis.del([
     keys.call(callId),

@@ -22,6 +22,10 @@ export async function openWay(target: URL) {
     sockets.forEach((socket) => socket.destroy());
     await new Promise((resolve) => server?.close(resolve));
   };
+  /** The server takes everything and answers nothing, as one that hangs. */
+  const hang = (): void => {
+    sockets.forEach((socket) => socket.unpipe().pause());
+  };
   await start();
-  return { start, stop, port };
+  return { start, stop, hang, port };
 }

@@ -92,6 +92,27 @@ test('while the store is away requests are 503, and are served again when it is 
   await way.stop();
 });
 
+test('a store that hangs is 503 as well, and nobody waits for ever', async () => {
+  const url = new URL(testServices().redisUrl);
+  const way = await openWay(new URL(url));
+  url.port = String(way.port);
+  const options = { tenant: 'hanging', url: url.href, onError: () => undefined, commandTimeoutMs: 300 };
+  const store = await openTenantStore(options);
+  const stores = new TenantStores([store]);
+  const server = await listen(createNexusApp({ stores, extraRoutes: [], logger: silent, checks: [] }), {
+    port: 0,
+    host: '127.0.0.1',
+  });
+  const createdAt = new Date().toISOString();
+  const { token } = await store.apiKeys.create({ owner: 'a', scopes: ['admin'], createdAt });
+  way.hang();
+  const hanging = await clientOf(server.url, token).get('/v1/settings');
+  expect(hanging.status).toBe(503);
+  await server.close(0);
+  await way.stop();
+  await store.close().catch(() => undefined);
+});
+
 async function eventually(status: () => Promise<number>): Promise<number> {
   for (let tries = 0; ; tries += 1) {
     const found = await status();

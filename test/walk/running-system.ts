@@ -33,25 +33,32 @@ export class RunningSystem {
   private constructor(
     /** Holds `.portcullis`. */
     readonly folder: string,
-    private readonly up: ChildProcess,
-    private readonly exited: Promise<unknown>,
+    private up: ChildProcess,
+    private exited: Promise<unknown>,
   ) {}
 
   static async start(): Promise<RunningSystem> {
     build();
     const folder = mkdtempSync(join(tmpdir(), 'portcullis-walk-'));
-    const env = environment(join(folder, '.portcullis'));
-    const up = spawn(process.execPath, [PORTCULLIS, 'up'], { cwd: folder, env, stdio: 'ignore' });
-    const exited = new Promise((ended) => up.once('exit', ended));
-    const system = new RunningSystem(folder, up, exited);
-    const ready = join(system.dataDir, 'ready.json');
+    const system = new RunningSystem(folder, ...launch(folder));
+    await system.untilReady();
+    return system;
+  }
+
+  /** Once more in the same folder, after it was interrupted. */
+  async startAgain(): Promise<void> {
+    [this.up, this.exited] = launch(this.folder);
+    await this.untilReady();
+  }
+
+  private async untilReady(): Promise<void> {
+    const ready = join(this.dataDir, 'ready.json');
     for (const deadline = Date.now() + START_MS; !existsSync(ready); await sleep(100)) {
-      if (up.exitCode !== null || Date.now() > deadline) {
-        await system.stop();
+      if (this.up.exitCode !== null || Date.now() > deadline) {
+        await this.stop();
         throw new Error('portcullis up did not become ready');
       }
     }
-    return system;
   }
 
   get dataDir(): string {
@@ -62,9 +69,21 @@ export class RunningSystem {
     return JSON.parse(readFileSync(join(this.dataDir, name), 'utf8'));
   }
 
+  /** Ctrl-C; the data stay. */
+  async interrupt(): Promise<void> {
+    this.up.kill('SIGINT');
+    await this.exited;
+  }
+
   async stop(): Promise<void> {
     this.up.kill('SIGTERM');
     await this.exited;
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+function launch(folder: string): [ChildProcess, Promise<unknown>] {
+  const env = environment(join(folder, '.portcullis'));
+  const up = spawn(process.execPath, [PORTCULLIS, 'up'], { cwd: folder, env, stdio: 'ignore' });
+  return [up, new Promise((ended) => up.once('exit', ended))];
 }

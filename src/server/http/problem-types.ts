@@ -211,14 +211,16 @@ export const PROBLEM_TYPES = {
   unavailable: {
     status: 503,
     title: 'Unavailable',
-    when: 'Something this server depends on does not answer. Work that was accepted is not lost.',
-    remedy: 'Ask again after Retry-After, at Location when it is given.',
+    when: 'Something this server depends on does not answer. The work may have been accepted or not; nothing is allowed.',
+    remedy:
+      'Ask again after Retry-After, at Location when it is given, or repeat under the same Idempotency-Key.',
   },
   'decision-timeout': {
     status: 504,
     title: 'No decision in time',
-    when: 'The work was accepted and is not decided yet.',
-    remedy: 'Ask again at Location.',
+    when: 'The request was sent on, and no decision came in time. It may have arrived or not; nothing is allowed.',
+    remedy:
+      'Ask again at Location, or repeat the request under the same Idempotency-Key. A 404 at Location: it never arrived.',
   },
 } as const satisfies Record<string, ProblemType>;
 

@@ -1,3 +1,4 @@
+import type { Wait } from '../../domain/wait';
 import type { ToolCallStart } from '../../domain/tool-call';
 import { openWaitOf, type ToolCallState } from '../../domain/tool-call-state';
 
@@ -23,7 +24,7 @@ export function describeCall(start: ToolCallStart, state: ToolCallState, notice?
       `Wait: ${code(wait.id)}`,
       `Digest of what would run: ${code(wait.subject.digest)}`,
       '',
-      `Answer over HTTP, or send the signal resolveWait with ${code(`{"waitId":"${wait.id}","decision":"allow"}`)}`,
+      `Answer over HTTP, or send the signal resolveWait with ${code(suggestedSignal(wait))}`,
     );
   }
   if (call.status === 'allowed')
@@ -36,6 +37,12 @@ export function describeCall(start: ToolCallStart, state: ToolCallState, notice?
   }
   if (notice !== undefined) lines.push('', `**${escape(notice)}**`);
   return lines.join('  \n');
+}
+
+/** Names the digest where an answer that lets the value through must. */
+function suggestedSignal({ id, needed, edited, subject }: Wait): string {
+  const digest = needed > 1 || edited ? { subjectDigest: subject.digest } : {};
+  return JSON.stringify({ waitId: id, decision: 'allow', ...digest });
 }
 
 function headline(state: ToolCallState): string {

@@ -16,7 +16,7 @@ export function notDecidedProblem(
   return new HttpProblem(unavailable ? 'unavailable' : 'decision-timeout', {
     detail: unavailable
       ? 'the workflow service cannot be reached; ask again at Location, or repeat the request under the same Idempotency-Key'
-      : 'the call is being decided; ask again at Location',
+      : 'no decision came in time; ask again at Location, or repeat the request under the same Idempotency-Key',
     extensions: { callId, threadId, tenant },
     headers: { Location: callLocation(threadId, callId), 'Retry-After': '2' },
     ...(started.kind === 'unavailable' && { cause: started.cause }),

@@ -48,7 +48,7 @@ const makeToolCall = (gateway: ToolCallGateway) =>
     summary: 'Ask whether a tool may run',
     description:
       'Runs the hooks of `before_tool_call`. A denial is a result: 200 with `status: "denied"`. A repeat under the ' +
-      'same Idempotency-Key answers the call as it is now, for as long as Temporal retains it.',
+      'same Idempotency-Key answers the call as it is now.',
     tags,
     auth: { scopes: ['calls'] },
     headers: z.object({ Prefer: preferHeader, 'Idempotency-Key': idempotencyKeyHeader.optional() }),
