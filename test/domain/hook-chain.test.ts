@@ -2,131 +2,169 @@ import fc from 'fast-check';
 import {
   applyAnswer,
   concludeChain,
+  effectiveDecision,
   startChain,
   type ChainState,
   type ProcessorAnswer,
 } from '../../src/domain/hook-chain';
-import type { PlacedHook } from '../../src/domain/hook';
-import { inlineSubject, type InlineSubject } from '../../src/domain/subject';
+import { placedHook, subjectOf, type HookWish } from './fixtures';
 
-const subjectOf = (value: number): InlineSubject =>
-  inlineSubject({ point: 'before_tool_call', tool: 't', value });
+type Round = readonly [HookWish, ProcessorAnswer];
 
-const placed = fc
-  .record({
-    onFailure: fc.constantFrom('fail_closed' as const, 'fail_open' as const),
-    mode: fc.constantFrom('enforce' as const, 'enforce' as const, 'observe' as const),
-  })
-  .map(({ onFailure, mode }) => (index: number): PlacedHook => ({
-    index,
-    hook: {
-      id: `h${index}`,
-      point: 'before_tool_call',
-      processor: { type: 'client', asyncTimeoutMs: 1, minApprovals: 1, allowSelfApproval: false },
-      onFailure,
-      mode,
-    },
-  }));
+const FAILURES = ['timeout', 'invalid', 'unreachable', 'nested_agent'] as const;
 
-const rewrite = fc.option(fc.integer({ min: 0, max: 1_000 }).map(subjectOf), { nil: undefined });
+const wish = fc.record<HookWish>({
+  onFailure: fc.constantFrom('fail_closed', 'fail_open'),
+  mode: fc.constantFrom('enforce', 'enforce', 'observe'),
+});
+const rewrite = fc.option(fc.nat(1_000).map(subjectOf), { nil: undefined });
+const failure = fc.constantFrom(...FAILURES).map(failed);
+const cancelled: ProcessorAnswer = { outcome: 'cancelled', reason: { code: 'gone' }, resolvedBy: ['x'] };
 const answer: fc.Arbitrary<ProcessorAnswer> = fc.oneof(
-  fc
-    .tuple(fc.constantFrom('allow' as const, 'defer' as const, 'defer' as const), rewrite)
-    .map(([decision, value]) => ({
-      outcome: 'answered' as const,
-      decision,
-      ...(value && { rewrite: value }),
-    })),
-  fc.constant({ outcome: 'answered' as const, decision: 'deny' as const }),
-  fc
-    .constantFrom('timeout' as const, 'invalid' as const, 'unreachable' as const, 'nested_agent' as const)
-    .map((outcome) => ({ outcome, reason: { code: outcome } })),
-  fc.constant({ outcome: 'cancelled' as const, reason: { code: 'cancelled' }, resolvedBy: ['x'] }),
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(fc.constantFrom('allow' as const, 'defer' as const, 'defer' as const, 'defer' as const), rewrite)
+      .map(([decision, value]) => answered(decision, value)),
+  },
+  { weight: 1, arbitrary: fc.constant(answered('deny')) },
+  { weight: 2, arbitrary: failure },
+  { weight: 1, arbitrary: fc.constant(cancelled) },
 );
-const rounds = fc.array(fc.tuple(placed, answer), { maxLength: 16 });
+const rounds = fc.array(fc.tuple(wish, answer), { maxLength: 16 });
 
-function run(list: readonly (readonly [(index: number) => PlacedHook, ProcessorAnswer])[]): ChainState {
-  let state = startChain(subjectOf(-1));
-  list.forEach(([hook, said], index) => {
-    if (state.verdict === undefined) state = applyAnswer(state, hook(index), said);
+function answered(
+  decision: 'allow' | 'deny' | 'defer',
+  value?: ReturnType<typeof subjectOf>,
+): ProcessorAnswer {
+  return { outcome: 'answered', decision, ...(value !== undefined && { rewrite: value }) };
+}
+
+function failed(outcome: (typeof FAILURES)[number]): ProcessorAnswer {
+  return { outcome, reason: { code: `was ${outcome}` } };
+}
+
+/** Asks as the workflow does: nobody after a verdict. `places` are where the hooks stand in the profile. */
+function run(list: readonly Round[], places = list.map((_, index) => index)): ChainState {
+  let state = startChain(subjectOf('original'));
+  list.forEach(([hook, said], at) => {
+    if (state.verdict === undefined) state = applyAnswer(state, placedHook(places[at] ?? at, hook), said);
   });
   return state;
 }
 
-/** The contract's words, written once more and without the product's code. */
-function model(list: readonly (readonly [(index: number) => PlacedHook, ProcessorAnswer])[]) {
-  let value = -1;
-  for (const [index, [hook, said]] of list.entries()) {
-    const { mode, onFailure } = hook(index).hook;
+/** The contract's words once more, without the product's code. */
+function model(list: readonly Round[]) {
+  let value: unknown = 'original';
+  const rewrittenBy: string[] = [];
+  for (const [index, [{ mode, onFailure }, said]] of list.entries()) {
     if (mode === 'observe') continue;
-    const failed = said.outcome !== 'answered' && said.outcome !== 'cancelled';
-    if (said.outcome === 'cancelled' || (failed && onFailure === 'fail_closed'))
-      return { kind: 'deny', by: index };
-    if (said.outcome !== 'answered') continue;
-    if (said.decision === 'deny') return { kind: 'deny', by: index };
-    if (said.rewrite?.kind === 'inline') value = said.rewrite.value as number;
-    if (said.decision === 'allow') return { kind: 'allow', value };
+    const hookId = `h${index}`;
+    if (said.outcome === 'cancelled') return { value, rewrittenBy, deny: { hookId, by: 'cancelled' } };
+    if (said.outcome !== 'answered') {
+      if (onFailure === 'fail_open') continue;
+      const by = said.outcome === 'timeout' ? 'timeout' : 'hook_failure';
+      return { value, rewrittenBy, deny: { hookId, by } };
+    }
+    if (said.decision === 'deny') return { value, rewrittenBy, deny: { hookId, by: 'human' } };
+    if (said.rewrite?.kind === 'inline') {
+      value = said.rewrite.value;
+      rewrittenBy.push(hookId);
+    }
+    if (said.decision === 'allow') return { value, rewrittenBy, allow: hookId };
   }
-  return { kind: 'allow', value };
+  return { value, rewrittenBy };
 }
 
-test('[S] the first decision other than defer wins, and rewrites compose in order (against a model)', () => {
+test('C1, C2, C4: the first decision other than defer wins and rewrites compose in order, as in the model', () => {
   fc.assert(
     fc.property(rounds, (list) => {
-      const state = run(list);
-      const verdict = concludeChain(state);
-      const expected = model(list);
-      if (expected.kind === 'deny') {
-        expect(verdict).toMatchObject({
-          kind: 'deny',
-          denial: { hookId: `h${expected.by}`, executed: false },
-        });
+      const { subject, rewrittenBy, verdict } = run(list);
+      const { value, deny, allow, ...expected } = model(list);
+      expect(subject).toMatchObject({ value });
+      expect(rewrittenBy).toEqual(expected.rewrittenBy);
+      if (deny !== undefined) {
+        expect(verdict).toMatchObject({ kind: 'deny', denial: { ...deny, executed: false } });
       } else {
-        expect(verdict.kind).toBe('allow');
-        expect(state.subject).toEqual(subjectOf(expected.value!));
+        expect(verdict).toEqual(allow === undefined ? undefined : { kind: 'allow', hookId: allow });
       }
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('C4: when every hook defers the work goes on, and nobody is named for it', () => {
+  expect(concludeChain(run([[{}, answered('defer')]]))).toEqual({ kind: 'allow' });
+  expect(concludeChain(run([]))).toEqual({ kind: 'allow' });
+});
+
+const silentRounds: fc.Arbitrary<Round> = fc.oneof(
+  fc.constant<Round>([{}, answered('defer')]),
+  failure.map<Round>((said) => [{ onFailure: 'fail_open' }, said]),
+  answer.map<Round>((said) => [{ mode: 'observe' }, said]),
+);
+
+test('C3, C5: a hook without an opinion, or that only observes, changes nothing wherever it stands', () => {
+  fc.assert(
+    fc.property(rounds, silentRounds, fc.nat(16), (list, silent, position) => {
+      const at = Math.min(position, list.length);
+      const longer = [...list.slice(0, at), silent, ...list.slice(at)];
+      // The others keep their ids, so that the two states can be compared whole.
+      const places = longer.map((_, index) => (index === at ? 99 : index < at ? index : index - 1));
+      expect(run(longer, places)).toEqual(run(list));
     }),
     { numRuns: 500 },
   );
 });
 
-test('a hook that has no opinion, or only observes, changes nothing wherever it stands', () => {
+test('C3: under fail_closed no failed hook ever lets the work through, whatever stands after it', () => {
   fc.assert(
-    fc.property(rounds, fc.nat(16), fc.boolean(), (list, at, observe) => {
-      const none = (index: number): PlacedHook => ({
-        index,
-        hook: {
-          id: 'none',
-          point: 'before_tool_call',
-          processor: { type: 'client', asyncTimeoutMs: 1, minApprovals: 1, allowSelfApproval: false },
-          onFailure: 'fail_closed',
-          mode: observe ? 'observe' : 'enforce',
-        },
+    fc.property(failure, rounds, (said, after) => {
+      expect(concludeChain(run([[{}, said], ...after]))).toMatchObject({
+        kind: 'deny',
+        denial: { hookId: 'h0' },
       });
-      const silent: ProcessorAnswer = { outcome: 'answered', decision: observe ? 'deny' : 'defer' };
-      const longer = [...list.slice(0, at), [none, silent] as const, ...list.slice(at)];
-      expect(concludeChain(run(longer)).kind).toBe(concludeChain(run(list)).kind);
-      expect(run(longer).subject).toEqual(run(list).subject);
     }),
   );
 });
 
+test('C6: a cancelled hook denies whatever its onFailure', () => {
+  for (const onFailure of ['fail_open', 'fail_closed'] as const) {
+    expect(effectiveDecision(placedHook(0, { onFailure }), cancelled)).toBe('deny');
+    expect(concludeChain(run([[{ onFailure }, cancelled]]))).toEqual({
+      kind: 'deny',
+      denial: { by: 'cancelled', hookId: 'h0', reason: { code: 'gone' }, executed: false },
+    });
+  }
+});
+
 test.each([
-  ['answered', 'human'],
   ['timeout', 'timeout'],
   ['invalid', 'hook_failure'],
   ['unreachable', 'hook_failure'],
   ['nested_agent', 'hook_failure'],
-  ['cancelled', 'cancelled'],
-] as const)('a denial that comes of %s is by %s', (outcome, by) => {
-  const said = (
-    outcome === 'answered'
-      ? { outcome, decision: 'deny' }
-      : { outcome, reason: { code: outcome }, ...(outcome === 'cancelled' && { resolvedBy: [] }) }
-  ) as ProcessorAnswer;
-  const hook = fc
-    .sample(placed, 50)
-    .map((make) => make(0))
-    .find(({ hook: h }) => h.mode === 'enforce' && h.onFailure === 'fail_closed')!;
-  expect(concludeChain(applyAnswer(startChain(subjectOf(1)), hook, said))).toMatchObject({ denial: { by } });
+] as const)('C3: a hook that ends with %s denies under fail_closed by %s, with its reason', (outcome, by) => {
+  expect(concludeChain(run([[{}, failed(outcome)]]))).toEqual({
+    kind: 'deny',
+    denial: { by, hookId: 'h0', reason: { code: `was ${outcome}` }, executed: false },
+  });
+  expect(effectiveDecision(placedHook(0, { onFailure: 'fail_open' }), failed(outcome))).toBe('defer');
+});
+
+test('a person who denies is told apart from every failure, and the reason is the person’s', () => {
+  const said: ProcessorAnswer = { outcome: 'answered', decision: 'deny', reason: 'not on a Friday' };
+  expect(concludeChain(run([[{}, said]]))).toEqual({
+    kind: 'deny',
+    denial: {
+      by: 'human',
+      hookId: 'h0',
+      reason: { code: 'denied_by_person', text: 'not on a Friday' },
+      executed: false,
+    },
+  });
+});
+
+test('C1: a hook asked after the verdict is a mistake of the caller and not a second verdict', () => {
+  const decided = run([[{}, answered('allow')]]);
+  expect(() => applyAnswer(decided, placedHook(1), answered('deny'))).toThrow('verdict');
 });

@@ -1,145 +1,175 @@
 import { randomUUID } from 'node:crypto';
-import { inlineSubject } from '../../src/domain/subject';
-import type { ToolCallStart } from '../../src/domain/tool-call';
-import { cancelCall, openCall, restate } from '../../src/domain/tool-call-machine';
-import { openTenantStore, type TenantStore } from '../../src/store/tenant-store';
-import { testServices } from '../support/services';
+import type { JsonValue } from '../../src/domain/json-value';
+import { openCall } from '../../src/domain/tool-call-machine';
+import type { TenantStore } from '../../src/store/tenant-store';
+import {
+  answered,
+  cancelled,
+  dumpOf,
+  eventTypes,
+  gate,
+  newTenant,
+  newThread,
+  NOW,
+  openRedis,
+  openStore,
+  park,
+  startIn,
+  type Redis,
+} from './fixtures';
 
+const tenant = newTenant();
 let store: TenantStore;
+let redis: Redis;
 beforeAll(async () => {
-  const tenant = `t-${randomUUID().slice(0, 13)}`;
-  store = await openTenantStore({ tenant, url: testServices().redisUrl, onError: () => undefined });
+  [store, redis] = await Promise.all([openStore(tenant), openRedis()]);
 });
-afterAll(() => store.close());
+afterAll(() => Promise.all([store.close(), redis.close()]));
 
-const hook = {
-  id: 'gate',
-  point: 'before_tool_call' as const,
-  processor: { type: 'client' as const, asyncTimeoutMs: 60_000, minApprovals: 1, allowSelfApproval: false },
-  onFailure: 'fail_closed' as const,
-  mode: 'enforce' as const,
-};
-
-async function parked(value: unknown = 1): Promise<ToolCallStart> {
-  const profileId = randomUUID();
-  const at = new Date().toISOString();
-  const configuration = { hooks: [hook], timeouts: { outputTimeoutMs: 60_000 } };
-  await store.profiles.put(
-    { id: profileId, name: 'p', configuration, version: 1, createdAt: at, updatedAt: at },
-    { change: 'created', by: 'root' },
+test('T1: a step that is sent fifty times at once over five connections is applied once', async () => {
+  const start = startIn(await newThread(store));
+  const step = openCall(start, NOW);
+  const stores = await Promise.all(Array.from({ length: 5 }, () => openStore(tenant)));
+  const results = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => stores[index % 5]!.calls.commit(step, { start })),
   );
-  const threadId = randomUUID();
-  await store.threads.create({ id: threadId, profileId, owner: 'agent', metadata: {}, createdAt: at });
-  return {
-    tenant: store.tenant,
-    callId: randomUUID(),
-    threadId,
-    profile: { id: profileId, version: 1, hooks: [{ index: 0, hook }], timeouts: configuration.timeouts },
-    tool: 't',
-    execution: 'caller',
-    subject: inlineSubject({ point: 'before_tool_call', tool: 't', value: value as never }),
-    requestDigest: '-',
-    requestedBy: { owner: 'agent', keyId: '-' },
-    operatorSignal: true,
-    createdAt: at,
-    storedAsAllowed: false,
-  };
-}
-
-const eventTypes = async (threadId: string): Promise<string[]> =>
-  (await store.events.ofThread(threadId, { limit: 100 })).items.map(({ type }) => type);
-
-test('T1: a step that is sent fifty times at once is applied once', async () => {
-  const start = await parked();
-  const step = openCall(start, Date.now());
-  const results = await Promise.all(Array.from({ length: 50 }, () => store.calls.commit(step, { start })));
+  await Promise.all(stores.map((each) => each.close()));
   expect(results.filter(({ kind }) => kind === 'applied')).toHaveLength(1);
   expect(results.filter(({ kind }) => kind === 'taken')).toHaveLength(49);
-  expect(await eventTypes(start.threadId)).toEqual(['thread_created', 'tool_call_started', 'wait_opened']);
+  expect(await eventTypes(store, start.threadId)).toEqual([
+    'thread_created',
+    'tool_call_started',
+    'wait_opened',
+  ]);
+  expect(await store.threads.read(start.threadId)).toMatchObject({
+    openCalls: [start.callId],
+    openWaits: [`${start.callId}-w1`],
+  });
 });
 
 test('T1, T4: of two different steps with one number the first stands, and the second is given its state', async () => {
-  const start = await parked();
-  const first = openCall(start, 1_000);
-  const second = openCall(start, 2_000);
-  await store.calls.commit(first, { start });
-  expect(await store.calls.commit(second, { start })).toEqual({ kind: 'taken', state: first.state });
-  expect((await store.calls.read(start.callId))?.state).toEqual(first.state);
+  const { start, opened } = await park(store, await newThread(store));
+  const before = await dumpOf(redis, tenant);
+  const other = openCall(start, NOW + 1_000);
+  expect(await store.calls.commit(other, { start })).toEqual({ kind: 'taken', state: opened.state });
+  expect(await dumpOf(redis, tenant)).toBe(before);
 });
 
-test('a wait is in every list while it is open and in none when it is closed', async () => {
-  const start = await parked();
-  const opened = openCall(start, Date.now());
-  await store.calls.commit(opened, { start });
-  const lists = async (): Promise<boolean[]> => [
-    (await store.threads.read(start.threadId))?.openWaits.includes(`${start.callId}-w1`) ?? false,
-    (await store.threads.list({ limit: 200 }, 'waiting')).items.includes(start.threadId),
-    (await store.waits.listOpen({ limit: 200 })).items.includes(`${start.callId}-w1`),
-  ];
-  expect(await lists()).toEqual([true, true, true]);
-  const cancelled = cancelCall(start, opened.state, {
-    input: { by: 'x', code: 'call_cancelled' },
-    now: Date.now(),
-  });
-  if (cancelled.kind !== 'step') throw new Error('it is a step');
-  await store.calls.commit(cancelled.transition);
-  expect(await lists()).toEqual([false, false, false]);
-});
-
-test('a closed thread takes no first step, and a changed call no step of another writer', async () => {
-  const start = await parked();
-  const step = openCall(start, Date.now());
-  await store.calls.commit(step, { start });
-  const cancelled = cancelCall(start, step.state, {
-    input: { by: 'x', code: 'workflow_ended' },
-    now: Date.now(),
-  });
-  if (cancelled.kind !== 'step') throw new Error('it is a step');
-  expect((await store.calls.commit(cancelled.transition, { ifGeneration: '7' })).kind).toBe('changed');
-  await store.threads.close(start.threadId, { by: 'x', at: new Date().toISOString() });
-  const late = { ...start, callId: randomUUID() };
-  const refused = await store.calls.commit(openCall(late, 1), { start: late, onlyIfThreadOpen: true });
-  expect(refused.kind).toBe('thread_closed');
-  expect(await store.calls.read(late.callId)).toBeUndefined();
-});
-
-test('values pass the scripts unchanged: empty lists and objects, odd names, long decimals', async () => {
-  const value = JSON.parse(
-    '{"a":[],"o":{},"__proto__":{"x":0.1234567890123456},"n":9007199254740991,"s":"\\u0000😀"}',
+test('T1: fifty different steps for one number: one is stored whole, and everybody is told which', async () => {
+  const { start, opened } = await park(store, await newThread(store));
+  const steps = Array.from({ length: 50 }, (_, index) =>
+    answered(start, opened.state, `p${index}`, { decision: index % 2 === 0 ? 'allow' : 'deny' }),
   );
-  const start = await parked(value);
-  await store.calls.commit(openCall(start, 1), { start });
-  const read = await store.calls.read(start.callId);
-  expect(JSON.stringify(read?.state.call.input)).toBe(JSON.stringify(start.subject));
-});
-
-test('a restated step restores a call that the store lost, and adds no event', async () => {
-  const start = await parked();
-  const state = openCall(start, Date.now()).state;
-  await store.calls.commit(restate(state), { start });
+  const results = await Promise.all(steps.map((step) => store.calls.commit(step)));
+  const winner = results.findIndex(({ kind }) => kind === 'applied');
+  const state = steps[winner]?.state;
+  const others = results.filter((_, index) => index !== winner);
+  expect(others).toEqual(others.map(() => ({ kind: 'taken', state })));
   expect((await store.calls.read(start.callId))?.state).toEqual(state);
-  expect((await store.threads.read(start.threadId))?.openWaits).toEqual([`${start.callId}-w1`]);
-  expect(await eventTypes(start.threadId)).toEqual(['thread_created']);
+  expect(await store.waits.read(`${start.callId}-w1`)).toEqual(state?.wait);
+  const resolved = (await store.events.ofThread(start.threadId, { limit: 100 })).items.filter(
+    ({ type }) => type === 'wait_resolved',
+  );
+  expect(resolved.map(({ data }) => data)).toMatchObject([{ by: [`p${winner}`] }]);
 });
 
-test('a key is verified by its token, and unknown, wrong and revoked ones are all unknown', async () => {
-  const { key, token } = await store.apiKeys.create({ owner: 'o', scopes: ['calls'], createdAt: '' });
-  expect(await store.apiKeys.verify(token)).toEqual(key);
-  const wrong = token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
-  expect(await store.apiKeys.verify(wrong)).toBeUndefined();
-  expect(await store.apiKeys.verify('pk_x_y_z')).toBeUndefined();
-  await store.apiKeys.delete(key.id);
-  expect(await store.apiKeys.verify(token)).toBeUndefined();
+test('T1: a step that is older than the stored one changes nothing and gets the newest state', async () => {
+  const { start, opened } = await park(store, await newThread(store));
+  const next = cancelled(start, opened.state);
+  await store.calls.commit(next);
+  expect(await store.calls.commit(opened, { start })).toEqual({ kind: 'taken', state: next.state });
 });
 
-test('a listener that listens first and reads afterwards misses no change', async () => {
-  const start = await parked();
-  for (let round = 0; round < 50; round += 1) {
-    const next = { ...start, callId: randomUUID() };
-    const listener = store.changes.listen(start.threadId);
-    const committing = store.calls.commit(openCall(next, 1), { start: next });
-    while ((await store.calls.read(next.callId)) === undefined) await listener.next(2_000);
-    listener.stop();
-    await committing;
+test('a step is stored with the call’s arguments, its generation and its place in the thread', async () => {
+  const threadId = await newThread(store);
+  const first = await park(store, threadId);
+  const second = await park(store, threadId);
+  const read = await store.calls.read(first.start.callId);
+  expect(read).toEqual({ state: first.opened.state, start: first.start, generation: '1' });
+  await store.calls.commit(cancelled(first.start, first.opened.state));
+  expect(await store.calls.read(first.start.callId)).toMatchObject({ start: first.start, generation: '2' });
+  expect(await store.calls.list(threadId, { limit: 10 })).toEqual({
+    items: [first.start.callId, second.start.callId],
+  });
+  expect((await store.threads.read(threadId))?.openCalls).toEqual([second.start.callId]);
+  expect(await store.calls.read(randomUUID())).toBeUndefined();
+});
+
+test('ifGeneration: a writer beside the workflow is refused when the call has changed, and only then', async () => {
+  const { start, opened } = await park(store, await newThread(store), [gate('gate', 2)]);
+  const seen = (await store.calls.read(start.callId))?.generation ?? '';
+  const vote = answered(start, opened.state, 'ann', {
+    decision: 'allow',
+    subjectDigest: start.subject.digest,
+  });
+  await store.calls.commit(vote);
+  const late = cancelled(start, vote.state);
+  const before = await dumpOf(redis, tenant);
+  expect(await store.calls.commit(late, { ifGeneration: seen })).toEqual({ kind: 'changed' });
+  expect(await dumpOf(redis, tenant)).toBe(before);
+  const now = (await store.calls.read(start.callId))?.generation ?? '';
+  expect(await store.calls.commit(late, { ifGeneration: now })).toEqual({ kind: 'applied' });
+});
+
+test('a closed thread takes no first step and leaves no trace of it; what runs in it goes on', async () => {
+  const threadId = await newThread(store);
+  const { start, opened } = await park(store, threadId);
+  expect(await store.threads.close(threadId, { by: 'x', at: new Date(NOW).toISOString() })).toBe('closed');
+  const late = startIn(threadId);
+  const before = await dumpOf(redis, tenant);
+  const refused = await store.calls.commit(openCall(late, NOW), { start: late, onlyIfThreadOpen: true });
+  expect(refused).toEqual({ kind: 'thread_closed' });
+  expect(await dumpOf(redis, tenant)).toBe(before);
+  expect(await store.calls.commit(cancelled(start, opened.state))).toEqual({ kind: 'applied' });
+  expect(await store.threads.close(threadId, { by: 'x', at: '' })).toBe('closed_before');
+  expect(await store.threads.close(randomUUID(), { by: 'x', at: '' })).toBe('unknown');
+});
+
+test('of a close and a first step that race, the thread is closed before it or knows the call', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const start = startIn(await newThread(store));
+    const [result] = await Promise.all([
+      store.calls.commit(openCall(start, NOW), { start, onlyIfThreadOpen: true }),
+      store.threads.close(start.threadId, { by: 'x', at: '' }),
+    ]);
+    const open = (await store.threads.read(start.threadId))?.openCalls;
+    expect(open).toEqual(result.kind === 'applied' ? [start.callId] : []);
   }
+});
+
+const HARD: JsonValue[] = [
+  [],
+  {},
+  [[], {}, [[]]],
+  JSON.parse('{"__proto__":{"x":[]},"constructor":{},"toString":null,"":0}') as JsonValue,
+  [0.1234567890123456, 1e-300, 9007199254740991, -9007199254740991, 123456789012345.6, -0.5],
+  'quote " backslash \\ null \u0000 newline \n separator \u2028 emoji 😀 é e\u0301',
+  [null, false, 0, ''],
+  { 'a:b': '}:{', "'": ']]', nil: 'nil', '%s': '%d' },
+];
+
+test.each(HARD)('the value %j passes the scripts byte for byte', async (value) => {
+  const start = startIn(await newThread(store), [gate()], value);
+  const opened = openCall(start, NOW);
+  await store.calls.commit(opened, { start });
+  const read = await store.calls.read(start.callId);
+  expect(JSON.stringify(read?.state)).toBe(JSON.stringify(opened.state));
+  expect(JSON.stringify(read?.start)).toBe(JSON.stringify(start));
+  expect(JSON.stringify(await store.waits.read(`${start.callId}-w1`))).toBe(JSON.stringify(opened.waits[0]));
+  expect(await store.calls.commit(opened)).toEqual({ kind: 'taken', state: opened.state });
+});
+
+test('a call whose start was not confirmed is found by its age until it is confirmed or goes on', async () => {
+  const threadId = await newThread(store);
+  const calls = Array.from({ length: 3 }, (_, index) => ({ start: startIn(threadId, []), now: NOW + index }));
+  for (const { start, now } of calls) {
+    await store.calls.commit(openCall(start, now), { start, unstarted: true });
+  }
+  const [first, second, third] = calls.map(({ start }) => start.callId);
+  expect(await store.calls.listUnstarted(NOW + 1, 10)).toEqual([first, second]);
+  expect(await store.calls.listUnstarted(NOW + 9, 1)).toEqual([first]);
+  await store.calls.confirmStarted(first ?? '');
+  const { state } = openCall(calls[1]?.start ?? startIn(threadId), NOW + 1);
+  await store.calls.commit(cancelled(calls[1]?.start ?? startIn(threadId), state));
+  expect(await store.calls.listUnstarted(NOW + 9, 10)).toEqual([third]);
 });
