@@ -1,3 +1,4 @@
+import { SERVICE_OWNER } from '../domain/principal';
 import type { ToolCallStart } from '../domain/tool-call';
 import { isOpen } from '../domain/tool-call';
 import { cancelCall } from '../domain/tool-call-machine';
@@ -24,7 +25,7 @@ const MIN_AGE_MS = 60_000;
 /** How far back the broken workflows are looked through first; older ones are found by the sweep. */
 const BROKEN_WINDOW_MS = 3_600_000;
 
-/** Bounds on one run; the next run goes on where this one stopped. */
+/** Bounds what one run asks Temporal about; the sweep over open calls goes on where the last one stopped. */
 const MAX_PER_RUN = 2_000;
 const PAGE = 100;
 
@@ -36,7 +37,7 @@ export interface ToolCallWorkflows {
   cancel(tenant: string, callId: string): Promise<void>;
   /** Call ids of workflows of the tenant that were terminated, failed or timed out after the given time. */
   listBroken(tenant: string, closedAfter: Date): AsyncIterable<string>;
-  /** Call ids of running workflows of the tenant that were started before the given time, oldest first. */
+  /** Call ids of running workflows of the tenant that were started before the given time. */
   listRunning(tenant: string, startedBefore: Date): AsyncIterable<string>;
 }
 
@@ -127,7 +128,7 @@ async function checkOpen(
 
 async function closeAbandoned(store: TenantStore, snapshot: CallSnapshot, now: number): Promise<boolean> {
   const outcome = cancelCall(snapshot.start, snapshot.state, {
-    input: { by: 'portcullis', code: 'workflow_ended' },
+    input: { by: SERVICE_OWNER, code: 'workflow_ended' },
     now,
   });
   if (outcome.kind !== 'step') return false;
@@ -135,17 +136,29 @@ async function closeAbandoned(store: TenantStore, snapshot: CallSnapshot, now: n
   return result.kind === 'applied';
 }
 
+/**
+ * Looks at every running workflow: the lists of Temporal have no order in which a bounded run could go on, and whether
+ * a call is open costs the store one look per page.
+ */
 async function checkRunning({ store, workflows, before, onProgress }: Sweep): Promise<number> {
   let asked = 0;
-  let checked = 0;
-  for await (const callId of workflows.listRunning(store.tenant, new Date(before))) {
-    checked += 1;
-    if (checked > MAX_PER_RUN) break;
-    if (checked % PAGE === 0) onProgress();
-    const snapshot = await store.calls.read(callId);
-    if (snapshot !== undefined && isOpen(snapshot.state.call.status)) continue;
-    await workflows.catchUp(store.tenant, callId);
-    asked += 1;
+  for await (const page of pagesOf(workflows.listRunning(store.tenant, new Date(before)))) {
+    onProgress();
+    for (const callId of await store.openCalls.notAmong(page)) {
+      await workflows.catchUp(store.tenant, callId);
+      asked += 1;
+    }
   }
   return asked;
+}
+
+async function* pagesOf(ids: AsyncIterable<string>): AsyncGenerator<string[]> {
+  let page: string[] = [];
+  for await (const id of ids) {
+    page.push(id);
+    if (page.length < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }

@@ -3,6 +3,7 @@ import {
   WorkflowNotFoundError,
   type WorkflowClient,
 } from '@temporalio/client';
+import { SERVICE_OWNER } from '../domain/principal';
 import { toolCallWorkflowId } from '../domain/tool-call';
 import type { toolCall } from '../workflows/tool-call/tool-call';
 import { cancelCallUpdate, catchUpSignal } from '../workflows/messages';
@@ -36,7 +37,7 @@ export function createToolCallWorkflows(client: WorkflowClient, taskQueue: strin
     },
     async cancel(tenant, callId) {
       await handleOf(tenant, callId)
-        .executeUpdate(cancelCallUpdate, { args: [{ by: 'portcullis', code: 'thread_closed' }] })
+        .executeUpdate(cancelCallUpdate, { args: [{ by: SERVICE_OWNER, code: 'thread_closed' }] })
         .catch(ignoreEnded);
     },
     listBroken: (tenant, closedAfter) =>

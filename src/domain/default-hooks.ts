@@ -1,9 +1,6 @@
+import { MAX_HOOKS, MAX_WAIT_MS } from './hook-limits';
 import type { DefaultsTaken, Profile } from './profile';
 import type { Hook } from './profile-schema';
-
-// Not imported from the schema: workflows load this module's neighbours, and the schema would bring zod along.
-const DAY_MS = 86_400_000;
-const MAX_HOOKS = 16;
 
 /** A published set of default hooks. Its version grows when an id is added. */
 export interface DefaultHookSet {
@@ -18,7 +15,13 @@ function approvalHook(id: string, title: string, tools: string[]): Hook {
     id: RESERVED_PREFIX + id,
     point: 'before_tool_call',
     match: { tools },
-    processor: { type: 'client', asyncTimeoutMs: DAY_MS, title, minApprovals: 1, allowSelfApproval: false },
+    processor: {
+      type: 'client',
+      asyncTimeoutMs: MAX_WAIT_MS,
+      title,
+      minApprovals: 1,
+      allowSelfApproval: false,
+    },
     onFailure: 'fail_closed',
     mode: 'enforce',
   };

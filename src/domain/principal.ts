@@ -12,8 +12,11 @@ export interface Principal {
 /** Whoever signals a workflow from the Temporal UI or command line. */
 export const TEMPORAL_OPERATOR: Principal = { owner: 'temporal-operator', scopes: [] };
 
+/** Whom the audit names when the service itself does something. */
+export const SERVICE_OWNER = 'portcullis';
+
 /** Owners that stand for the service itself or for Temporal's operators; no key may pass for them. */
-export const RESERVED_OWNERS: readonly string[] = [TEMPORAL_OPERATOR.owner, 'portcullis'];
+export const RESERVED_OWNERS: readonly string[] = [TEMPORAL_OPERATOR.owner, SERVICE_OWNER];
 
 /** `admin` includes every other scope. */
 export function hasScope(principal: { readonly scopes: readonly Scope[] }, scope: Scope): boolean {

@@ -1,11 +1,8 @@
 import { z } from 'zod';
+import { MAX_HOOKS, MAX_WAIT_MS } from './hook-limits';
 import { approverFault } from './principal';
 import { SERVED_POINTS } from './point';
 import { toolPatternFault } from './tool-pattern';
-
-/** Longest time a call may wait for a person, and the default: 24 hours. */
-export const MAX_WAIT_MS = 86_400_000;
-export const MAX_HOOKS = 16;
 
 const faultOf = (check: (text: string) => string | undefined) =>
   z.string().superRefine((text, ctx) => {

@@ -1,4 +1,5 @@
 import { startChain } from './hook-chain';
+import { SERVICE_OWNER } from './principal';
 import type { BlobSubject } from './subject';
 import { isOpen, newCallRecord, type CallStatus, type ToolCallStart } from './tool-call';
 import { cancelledDenial, closeWithOutcome, expireOpenWait, noteStarted, proceed } from './tool-call-chain';
@@ -31,7 +32,7 @@ export function openCall(start: ToolCallStart, now: number): Transition {
 export function openOnClosedThread(start: ToolCallStart, now: number): Transition {
   const step = new ToolCallStep(start, initialState(start), now);
   noteStarted(step);
-  step.finish('cancelled', cancelledDenial({ by: 'portcullis', code: 'thread_closed' }, false));
+  step.finish('cancelled', cancelledDenial({ by: SERVICE_OWNER, code: 'thread_closed' }, false));
   return step.transition();
 }
 

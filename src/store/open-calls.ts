@@ -9,6 +9,13 @@ export class OpenCalls {
     private readonly keyspace: Keyspace,
   ) {}
 
+  /** Those of the ids that are not of an open call: ended, or unknown. */
+  async notAmong(callIds: readonly string[]): Promise<string[]> {
+    if (callIds.length === 0) return [];
+    const scores = await this.redis.zmScore(this.keyspace.callsOpen, [...callIds]);
+    return callIds.filter((_, index) => scores[index] === null);
+  }
+
   /**
    * Walks over at most `max` open calls, beginning where the last sweep stopped and from the start again after the
    * end, so that every call's turn comes however many there are.

@@ -1,10 +1,9 @@
 import {
   configurationInputSchema,
   configurationSchema,
-  MAX_HOOKS,
-  MAX_WAIT_MS,
   profileNameSchema,
 } from '../../src/domain/profile-schema';
+import { MAX_HOOKS, MAX_WAIT_MS } from '../../src/domain/hook-limits';
 import { DEFAULT_HOOKS } from '../../src/domain/default-hooks';
 
 const client = (more: object = {}) => ({ type: 'client', ...more });

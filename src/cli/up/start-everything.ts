@@ -55,7 +55,7 @@ export async function startEverything(run: UpRun): Promise<void> {
     },
   };
   ready.publish(state);
-  progress.line(summary(state, folder.path, (options.nextSteps ?? defaultNextSteps)(nexusUrl)));
+  progress.line(summary(state, folder.path, options.nextSteps(nexusUrl)));
 }
 
 function serversWanted(
@@ -101,11 +101,4 @@ function orEnd<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     if (signal.aborted) end();
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
   });
-}
-
-function defaultNextSteps(nexusUrl: string): string[] {
-  return [
-    `Decide what waits at ${nexusUrl}/console, signed in with the approver key of keys.json.`,
-    `Make calls with the agent key; ${nexusUrl}/docs shows how.`,
-  ];
 }

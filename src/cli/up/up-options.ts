@@ -17,8 +17,8 @@ export interface UpOptions {
   /** Called when the servers answer and before the children start; makes the first keys. */
   prepare(context: PrepareContext): Promise<void>;
   readonly children: { readonly nexus: ChildCommand; readonly worker: ChildCommand };
-  /** Lines of the summary that say what to do next. Default: the console and the documentation. */
-  nextSteps?(nexusUrl: string): readonly string[];
+  /** Lines of the summary that say what to do next. */
+  nextSteps(nexusUrl: string): readonly string[];
   /** Default: none beyond what every embedded server gets. */
   readonly dynamicConfig?: DynamicConfig;
   /** Default `process.env`. */

@@ -1,7 +1,7 @@
+import { SERVICE_OWNER } from '../../domain/principal';
 import type { Logger } from 'pino';
 import type { DefaultHookSet } from '../../domain/default-hooks';
 import type { TenantStore } from '../../store/tenant-store';
-import { SERVICE_OWNER } from './service-owner';
 import { upgradeProfile } from './upgrade-profile';
 
 const PROFILES_PER_READ = 100;

@@ -1,13 +1,12 @@
-import { type JsonValue } from '../../../domain/json-value';
+import type { JsonValue } from '../../../domain/json-value';
 import { pinProfile } from '../../../domain/profile';
-import { subjectDigest } from '../../../domain/digest';
-import { fitsInline, type Subject } from '../../../domain/subject';
 import { requestDigest, type ToolCallStart } from '../../../domain/tool-call';
 import { openCall } from '../../../domain/tool-call-machine';
 import type { ToolCallState } from '../../../domain/tool-call-state';
 import { HttpProblem } from '../../http/problem';
 import type { Started, ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
+import { keptSubject } from '../kept-subject';
 import { visibleThread } from '../profile-access';
 import { addressed } from './addressed';
 import { callIdFor } from './call-id';
@@ -73,7 +72,12 @@ async function prepareStart(
     tool: request.tool,
     ...(request.toolUseId !== undefined && { toolUseId: request.toolUseId }),
     execution: 'caller',
-    subject: await inputSubject(principal, at.callId, request),
+    subject: await keptSubject(
+      store,
+      at.callId,
+      { point: 'before_tool_call', tool: request.tool, value: request.input },
+      (digest) => `input-${digest}`,
+    ),
     requestDigest: at.digest,
     requestedBy: { owner: key.owner, keyId: key.id },
     ...(request.actor !== undefined && { actor: request.actor }),
@@ -81,18 +85,6 @@ async function prepareStart(
     createdAt: new Date().toISOString(),
     storedAsAllowed: pinned.hooks.length === 0,
   };
-}
-
-async function inputSubject(
-  { store }: NexusPrincipal,
-  callId: string,
-  { tool, input }: CallRequest,
-): Promise<Subject> {
-  const digest = subjectDigest({ point: 'before_tool_call', tool, value: input });
-  if (fitsInline(input)) return { kind: 'inline', digest, value: input };
-  const blob = `input-${digest}`;
-  await store.blobs.write(callId, blob, input);
-  return { kind: 'blob', digest, blob };
 }
 
 /** The first outcome comes from the workflow, by way of the store. */

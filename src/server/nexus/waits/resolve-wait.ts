@@ -1,16 +1,15 @@
 import { v4 } from 'uuid';
-import { canonicalJson, sha256Hex, subjectDigest } from '../../../domain/digest';
+import { canonicalJson, sha256Hex } from '../../../domain/digest';
 import { readHookResult } from '../../../domain/hook-result';
-import type { JsonValue } from '../../../domain/json-value';
 import type { ResolveResult, StoredWait } from '../../../domain/stored-wait';
-import { fitsInline, type Subject } from '../../../domain/subject';
 import { replyAgain, type AnswerInput, type ResolveReply } from '../../../domain/tool-call-answer';
 import { answerWait } from '../../../domain/wait';
 import { HttpProblem } from '../../http/problem';
-import { KeyedMutex } from '../../keyed-mutex';
+import { KeyedTurns } from '../../keyed-turns';
 import type { ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { callLocation } from '../calls/call-location';
+import { keptSubject } from '../kept-subject';
 import { findVisibleThread } from '../profile-access';
 import { canBeId } from '../stored-id';
 import { answerFaults, refusalProblem } from './refusal-problem';
@@ -24,6 +23,9 @@ export interface AnswerRequest {
   readonly idempotencyKey: string | undefined;
 }
 
+/** Much longer than an answer takes when Temporal and a worker are there. */
+const PATIENCE_MS = 1_000;
+
 /**
  * Takes people's answers to the workflows whose waits they are for.
  *
@@ -32,7 +34,7 @@ export interface AnswerRequest {
  * the store's answer is taken as if no time had passed.
  */
 export class WaitResolver {
-  private readonly turns = new KeyedMutex();
+  private readonly turns = new KeyedTurns(PATIENCE_MS);
 
   constructor(private readonly gateway: ToolCallGateway) {}
 
@@ -60,9 +62,14 @@ export class WaitResolver {
     if (!reading.ok) throw answerFaults(reading.faults);
     const { decision, reason, rewrite } = reading.result;
     const { owner, scopes } = principal.key;
-    const edited = rewrite && subjectOf({ point: wait.point, tool, value: rewrite.value });
-    if (edited?.kind === 'blob' && rewrite)
-      await principal.store.blobs.write(callId, edited.blob, rewrite.value);
+    const edited =
+      rewrite &&
+      (await keptSubject(
+        principal.store,
+        callId,
+        { point: wait.point, tool, value: rewrite.value },
+        () => `edit-${v4()}`,
+      ));
     const said = {
       decision,
       ...(reason !== undefined && { reason }),
@@ -125,11 +132,4 @@ function refuseFromStore({ wait, answers }: StoredWait, input: AnswerInput): Res
   const { answer, principal } = input;
   const step = answerWait(wait, { answer, principal, now: wait.openedAt });
   return step.kind === 'refused' ? { ok: false, refusal: step.refusal } : undefined;
-}
-
-function subjectOf(what: { point: StoredWait['wait']['point']; tool: string; value: JsonValue }): Subject {
-  const digest = subjectDigest(what);
-  return fitsInline(what.value)
-    ? { kind: 'inline', digest, value: what.value }
-    : { kind: 'blob', digest, blob: `edit-${v4()}` };
 }
