@@ -4,12 +4,14 @@ import tseslint from 'typescript-eslint';
 /** Who may know whom: a folder imports only what stands here (docs/architecture.md). */
 const MAY_IMPORT = {
   domain: [],
+  outbound: ['domain'],
+  secrets: ['domain'],
   store: ['domain'],
   workflows: ['domain'],
-  activities: ['domain', 'store', 'workflows'],
-  workers: ['domain', 'store', 'workflows', 'activities'],
-  server: ['domain', 'store', 'workflows'],
-  cli: ['domain', 'store', 'workflows', 'activities', 'workers', 'server'],
+  activities: ['domain', 'outbound', 'secrets', 'store', 'workflows'],
+  workers: ['domain', 'outbound', 'secrets', 'store', 'workflows', 'activities'],
+  server: ['domain', 'secrets', 'store', 'workflows'],
+  cli: ['domain', 'outbound', 'secrets', 'store', 'workflows', 'activities', 'workers', 'server'],
 };
 const FOLDERS = Object.keys(MAY_IMPORT);
 

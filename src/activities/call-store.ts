@@ -29,8 +29,8 @@ export function createCallStoreActivities({ stores }: { stores: TenantStores }):
       const result = await stores
         .of(tenant)
         .calls.commit(transition, { onlyIfThreadOpen, ...(start !== undefined && { start }) });
-      if (result.kind === 'changed')
-        throw new Error('a commit without a generation cannot be refused for one');
+      if (result.kind === 'changed' || result.kind === 'answered')
+        throw new Error(`a commit without conditions cannot be refused as ${result.kind}`);
       return result;
     },
     async readState({ tenant, callId }) {

@@ -7,6 +7,7 @@ import { resolveSettings } from './embedded/embedded-settings';
 import { SETTINGS, type SettingOptions } from './embedded/setting-table';
 import { StartError } from './embedded/start-error';
 import { ensureFirstKeys } from './first-keys';
+import { ensureFirstSecrets } from './first-secrets';
 import { runNexus } from './nexus';
 import { SettingsError } from './service/settings-error';
 import { runUp } from './up/run-up';
@@ -30,7 +31,10 @@ up.action(async (options: SettingOptions) => {
   process.exitCode = await runUp({
     settings: resolveSettings(options, process.env),
     searchAttributes: SEARCH_ATTRIBUTES,
-    prepare: ensureFirstKeys,
+    prepare: async (context) => {
+      ensureFirstSecrets(context);
+      await ensureFirstKeys(context);
+    },
     children: {
       nexus: { argv: [SELF, 'nexus'], announcesReady: true },
       worker: { argv: [SELF, 'worker'], announcesReady: true },

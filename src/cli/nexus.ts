@@ -2,6 +2,7 @@ import { Client } from '@temporalio/client';
 import { startNexus } from '../server/nexus/start-nexus';
 import { connectTemporal } from './service/connect-temporal';
 import { createLogger } from './service/logger';
+import { openSecrets } from './service/open-secrets';
 import { closeStores, openStores } from './service/open-stores';
 import { announceReady, stopRequested } from './service/run-until-stopped';
 import { readServiceSettings } from './service/service-settings';
@@ -13,11 +14,12 @@ const GRACE_MS = 10_000;
 export async function runNexus(env: NodeJS.ProcessEnv): Promise<void> {
   const settings = readServiceSettings(env);
   const log = createLogger('nexus', settings.logLevel);
-  const stores = await openStores(settings.tenants, log);
+  const secrets = openSecrets(settings.secretsFile, env);
+  const stores = await openStores(settings.tenants, secrets, log);
   const connection = await connectTemporal(settings);
   const client = new Client({ connection, namespace: settings.temporal.namespace });
-  const { host, port, taskQueue } = settings;
-  const nexus = await startNexus({ stores, client, taskQueue, host, port, log });
+  const { host, port, taskQueue, development } = settings;
+  const nexus = await startNexus({ stores, client, taskQueue, secrets, development, host, port, log });
   log.info({ url: nexus.url }, 'nexus serves');
   announceReady();
 

@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { OutboundHttp } from '../outbound/outbound-http';
 import { ensureReconcileSchedule } from '../workers/reconcile-schedule';
 import { createWorker } from '../workers/worker';
 import { connectTemporal } from './service/connect-temporal';
 import { createLogger } from './service/logger';
+import { openSecrets } from './service/open-secrets';
 import { closeStores, openStores } from './service/open-stores';
 import { announceReady, stopRequested } from './service/run-until-stopped';
 import { readServiceSettings } from './service/service-settings';
@@ -18,7 +20,8 @@ export async function runWorker(env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLogger('worker', settings.logLevel);
   // The runtime must not take the signals for itself: the stores are closed after the worker, in this order.
   Runtime.install({ logger: temporalLogger(log), shutdownSignals: [] });
-  const stores = await openStores(settings.tenants, log);
+  const secrets = openSecrets(settings.secretsFile, env);
+  const stores = await openStores(settings.tenants, secrets, log);
   const { namespace, connection: address } = settings.temporal;
   const clientConnection = await connectTemporal(settings);
   const connection = await NativeConnection.connect(address);
@@ -26,6 +29,8 @@ export async function runWorker(env: NodeJS.ProcessEnv): Promise<void> {
   const { taskQueue } = settings;
   for (const { tenant } of settings.tenants) await ensureReconcileSchedule(client, { tenant, taskQueue });
 
+  const { development, allowedAddresses: allow, publicUrl } = settings;
+  const http = new OutboundHttp({ rules: { development, allow } });
   const worker = await createWorker({
     connection,
     client,
@@ -33,6 +38,7 @@ export async function runWorker(env: NodeJS.ProcessEnv): Promise<void> {
     taskQueue,
     stores,
     workflowBundle: { codePath: BUNDLE },
+    hooks: { http, secrets, ...(publicUrl !== undefined && { publicUrl }) },
   });
   const running = worker.run();
   announceReady();
@@ -40,6 +46,7 @@ export async function runWorker(env: NodeJS.ProcessEnv): Promise<void> {
   log.info({ reason }, 'worker stops');
   if (worker.getState() === 'RUNNING') worker.shutdown();
   await running;
+  await http.close();
   await connection.close();
   await clientConnection.close();
   await closeStores(stores.all());

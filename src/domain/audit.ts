@@ -1,12 +1,19 @@
 import type { DeniedBy, Reason } from './denial';
 import { effectiveDecision, type ProcessorAnswer } from './hook-chain';
-import type { PlacedHook } from './hook';
+import type { Judge } from './judge';
+import { isQuarantined, type Point } from './point';
+import type { Subject } from './subject';
 import type { CallStatus } from './tool-call';
-import type { Point } from './point';
 import type { WaitOutcome } from './wait';
 
-/** An event before the store gives it its place (`seq`). Events hold digests, never values. */
-export type EventDraft =
+/**
+ * An event before the store gives it its place (`seq`). Its data holds digests. What it `shows` becomes the member
+ * `value` as far as the tenant's settings let values into the audit; it is never something that is still to be judged
+ * at a quarantined point, nor something that was withheld there.
+ */
+export type EventDraft = EventFacts & { readonly shows?: Subject };
+
+type EventFacts =
   | { readonly type: 'thread_created'; readonly data: { profileId: string } }
   | { readonly type: 'thread_closed'; readonly data: { by: string } }
   | { readonly type: 'tool_call_started'; readonly data: ToolCallStarted }
@@ -40,10 +47,15 @@ export interface HookDecision {
   readonly mode: 'enforce' | 'observe';
   readonly outcome: ProcessorAnswer['outcome'];
   readonly decision: 'allow' | 'deny' | 'defer' | 'ask';
+  /** From the question to the answer, by the clocks of the service. */
   readonly latencyMs: number;
   readonly reason?: Reason;
   readonly rewrote?: true;
   readonly resolvedBy?: readonly string[];
+  /** Of a hook that was asked by HTTP. */
+  readonly deliveryId?: string;
+  /** How often it was asked. */
+  readonly attempts?: number;
   readonly profileVersion: number;
   readonly digestBefore: string;
   readonly digestAfter: string;
@@ -53,7 +65,7 @@ export interface WaitOpened {
   readonly callId: string;
   readonly waitId: string;
   readonly hookId: string;
-  readonly kind: 'client';
+  readonly kind: 'client' | 'delivery' | 'ask';
   readonly needed: number;
   readonly subjectDigest: string;
   readonly expiresAt: string;
@@ -75,7 +87,7 @@ export interface WaitResolved {
   readonly waitId: string;
   readonly hookId: string;
   readonly outcome: WaitOutcome['kind'];
-  readonly decision?: 'allow' | 'deny' | 'defer';
+  readonly decision?: 'allow' | 'deny' | 'defer' | 'ask';
   readonly by: readonly string[];
   readonly subjectDigest: string;
   readonly rewrote?: true;
@@ -115,67 +127,80 @@ export interface StoredEvent {
   readonly data: EventDraft['data'];
 }
 
+/** What every decision is recorded with. */
+export interface DecisionFacts {
+  readonly callId: string;
+  readonly profileVersion: number;
+  readonly latencyMs: number;
+  readonly delivery?: { readonly deliveryId: string; readonly attempts: number };
+}
+
 export function hookDecision(
-  placed: PlacedHook,
-  evaluation: {
-    answer: ProcessorAnswer;
-    callId: string;
-    profileVersion: number;
-    latencyMs: number;
-    digestBefore: string;
-    digestAfter: string;
-  },
+  judge: Judge,
+  evaluation: DecisionFacts & { answer: ProcessorAnswer; before: Subject; after: Subject },
 ): EventDraft {
-  const { hook, index } = placed;
-  const { answer, callId, profileVersion, latencyMs, digestBefore, digestAfter } = evaluation;
+  const { answer, before, after, ...facts } = evaluation;
   const reason = reasonOf(answer);
   const resolvedBy =
     answer.outcome === 'answered' || answer.outcome === 'cancelled' ? answer.resolvedBy : undefined;
+  const rewrote = answer.outcome === 'answered' && answer.rewrite !== undefined;
   return {
     type: 'hook_decision',
     data: {
-      callId,
-      hookId: hook.id,
-      index,
-      point: hook.point,
-      processor: hook.processor.type,
-      mode: hook.mode,
+      ...judgement(judge, facts),
       outcome: answer.outcome,
-      decision: effectiveDecision(placed, answer),
-      latencyMs,
+      decision: effectiveDecision(judge, answer),
       ...(reason !== undefined && { reason }),
-      ...(answer.outcome === 'answered' && answer.rewrite !== undefined && { rewrote: true as const }),
+      ...(rewrote && { rewrote: true as const }),
       ...(resolvedBy !== undefined && { resolvedBy }),
-      profileVersion,
-      digestBefore,
-      digestAfter,
+      digestBefore: before.digest,
+      digestAfter: after.digest,
     },
+    ...shown(judge, rewrote ? after : undefined),
   };
 }
 
-/** An observed client hook asks nobody: it records that it would have asked. */
-export function wouldAsk(
-  placed: PlacedHook,
-  at: { callId: string; profileVersion: number; digest: string },
+/** A hook that asks for a person, or one in mode observe that would have. */
+export function askDecision(
+  judge: Judge,
+  asked: DecisionFacts & { reason?: string; before: Subject; after: Subject },
 ): EventDraft {
-  const { hook, index } = placed;
+  const { reason, before, after, ...facts } = asked;
+  const rewrote = after.digest !== before.digest;
   return {
     type: 'hook_decision',
     data: {
-      callId: at.callId,
-      hookId: hook.id,
-      index,
-      point: hook.point,
-      processor: hook.processor.type,
-      mode: 'observe',
+      ...judgement(judge, facts),
       outcome: 'answered',
       decision: 'ask',
-      latencyMs: 0,
-      profileVersion: at.profileVersion,
-      digestBefore: at.digest,
-      digestAfter: at.digest,
+      ...(reason !== undefined && { reason: { code: 'ask', text: reason } }),
+      ...(rewrote && { rewrote: true as const }),
+      digestBefore: before.digest,
+      digestAfter: after.digest,
     },
+    ...shown(judge, rewrote ? after : undefined),
   };
+}
+
+function judgement(judge: Judge, { callId, profileVersion, latencyMs, delivery }: DecisionFacts) {
+  return {
+    callId,
+    hookId: judge.id,
+    index: judge.index,
+    point: judge.point,
+    processor: judge.processor,
+    mode: judge.mode,
+    latencyMs,
+    ...delivery,
+    profileVersion,
+  };
+}
+
+/** A rewrite at a quarantined point is still to be judged by the hooks after it. */
+function shown(judge: Judge, rewrite: Subject | undefined): { shows?: Subject } {
+  return rewrite === undefined || judge.mode === 'observe' || isQuarantined(judge.point)
+    ? {}
+    : { shows: rewrite };
 }
 
 function reasonOf(answer: ProcessorAnswer): Reason | undefined {

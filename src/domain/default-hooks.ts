@@ -1,6 +1,6 @@
 import { MAX_HOOKS, MAX_WAIT_MS } from './hook-limits';
 import type { DefaultsTaken, Profile } from './profile';
-import type { Hook } from './profile-schema';
+import type { Hook } from './hook-schema';
 
 /** A published set of default hooks. Its version grows when an id is added. */
 export interface DefaultHookSet {

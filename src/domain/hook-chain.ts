@@ -1,5 +1,6 @@
 import type { Denial, DeniedBy, Reason } from './denial';
-import type { PlacedHook } from './hook';
+import type { Judge } from './judge';
+import { isAfterTool } from './point';
 import type { Subject } from './subject';
 
 /**
@@ -17,16 +18,24 @@ export interface ChainState {
   readonly subject: Subject;
   /** Ids of the hooks whose rewrite is in the subject, in order. */
   readonly rewrittenBy: readonly string[];
+  /** Whether a person's edit is in the subject. Absent in calls from before hooks could rewrite: every rewrite was one. */
+  readonly edited?: boolean;
+  /** Whether a hook that is obeyed was asked. */
+  readonly enforced?: true;
   readonly verdict?: Verdict;
 }
 
 export type Verdict =
   { readonly kind: 'allow'; readonly hookId?: string } | { readonly kind: 'deny'; readonly denial: Denial };
 
-/** What a processor said, or how it failed to say anything. */
+/** Who stands behind an answer. */
+export type AnsweredBy = Extract<DeniedBy, 'human' | 'policy' | 'permission'>;
+
+/** What a judge said, or how it failed to say anything. */
 export type ProcessorAnswer =
   | {
       readonly outcome: 'answered';
+      readonly by: AnsweredBy;
       readonly decision: 'allow' | 'deny' | 'defer';
       readonly reason?: string;
       readonly rewrite?: Subject;
@@ -36,11 +45,18 @@ export type ProcessorAnswer =
   | { readonly outcome: 'cancelled'; readonly reason: Reason; readonly resolvedBy: readonly string[] };
 
 export function startChain(subject: Subject): ChainState {
-  return { subject, rewrittenBy: [] };
+  return { subject, rewrittenBy: [], edited: false };
 }
 
-/** What a hook's answer counts as once `onFailure` has been applied; this is what the audit calls its decision. */
-export function effectiveDecision({ hook }: PlacedHook, answer: ProcessorAnswer): 'allow' | 'deny' | 'defer' {
+export function wasEdited({ edited, rewrittenBy }: ChainState): boolean {
+  return edited ?? rewrittenBy.length > 0;
+}
+
+/** What an answer counts as once `onFailure` has been applied; this is what the audit calls its decision. */
+export function effectiveDecision(
+  { onFailure }: Pick<Judge, 'onFailure'>,
+  answer: ProcessorAnswer,
+): 'allow' | 'deny' | 'defer' {
   switch (answer.outcome) {
     case 'answered':
       return answer.decision;
@@ -50,25 +66,37 @@ export function effectiveDecision({ hook }: PlacedHook, answer: ProcessorAnswer)
     case 'invalid':
     case 'unreachable':
     case 'nested_agent':
-      return hook.onFailure === 'fail_open' ? 'defer' : 'deny';
+      return onFailure === 'fail_open' ? 'defer' : 'deny';
   }
 }
 
-export function applyAnswer(state: ChainState, placed: PlacedHook, answer: ProcessorAnswer): ChainState {
+export function applyAnswer(state: ChainState, judge: Judge, answer: ProcessorAnswer): ChainState {
   if (state.verdict !== undefined) throw new Error('the chain has its verdict; no further hook is asked');
-  const { hook } = placed;
-  if (hook.mode === 'observe') return state;
+  if (judge.mode === 'observe') return state;
 
-  const decision = effectiveDecision(placed, answer);
+  const decision = effectiveDecision(judge, answer);
   if (decision === 'deny') {
-    return { ...state, verdict: { kind: 'deny', denial: denialOf(placed, answer) } };
+    return { ...state, verdict: { kind: 'deny', denial: denialOf(judge, answer) } };
   }
-  const rewrite = answer.outcome === 'answered' ? answer.rewrite : undefined;
-  const composed: ChainState =
-    rewrite === undefined
-      ? state
-      : { ...state, subject: rewrite, rewrittenBy: [...state.rewrittenBy, hook.id] };
-  return decision === 'allow' ? { ...composed, verdict: { kind: 'allow', hookId: hook.id } } : composed;
+  const composed =
+    answer.outcome === 'answered' && answer.rewrite !== undefined
+      ? composeRewrite(state, judge, { by: answer.by, rewrite: answer.rewrite })
+      : state;
+  return decision === 'allow' ? { ...composed, verdict: { kind: 'allow', hookId: judge.id } } : composed;
+}
+
+/** Lets a rewrite into the chain (C2). */
+export function composeRewrite(
+  state: ChainState,
+  judge: Judge,
+  { by, rewrite }: { by: AnsweredBy; rewrite: Subject },
+): ChainState {
+  return {
+    ...state,
+    subject: rewrite,
+    rewrittenBy: [...state.rewrittenBy, judge.id],
+    edited: wasEdited(state) || by === 'human',
+  };
 }
 
 /** The verdict once every matching hook has been asked. */
@@ -76,21 +104,25 @@ export function concludeChain(state: ChainState): Verdict {
   return state.verdict ?? { kind: 'allow' };
 }
 
-function denialOf({ hook }: PlacedHook, answer: ProcessorAnswer): Denial {
-  const common = { hookId: hook.id, executed: false } as const;
-  if (answer.outcome === 'answered') {
-    const by = ANSWERED_BY[hook.processor.type];
-    const text = answer.reason === undefined ? {} : { text: answer.reason };
-    return {
-      ...common,
-      by,
-      reason: { code: 'denied_by_person', ...text },
-    };
-  }
-  return { ...common, by: deniedBy(answer.outcome), reason: answer.reason };
-}
+const DENIED = {
+  human: 'denied_by_person',
+  policy: 'denied_by_policy',
+  permission: 'denied_by_permission',
+} as const satisfies Record<AnsweredBy, string>;
 
-const ANSWERED_BY = { client: 'human' } as const satisfies Record<string, DeniedBy>;
+/** What a model must know that asked for a tool whose output nobody gets. */
+const WITHHELD = 'The tool has run. Its output is withheld; do not repeat the call.';
+
+function denialOf(judge: Judge, answer: ProcessorAnswer): Denial {
+  const executed = isAfterTool(judge.point);
+  const [by, { code, text }]: [DeniedBy, Reason] =
+    answer.outcome === 'answered'
+      ? [answer.by, { code: DENIED[answer.by], ...(answer.reason !== undefined && { text: answer.reason }) }]
+      : [deniedBy(answer.outcome), answer.reason];
+  const texts = [...(executed ? [WITHHELD] : []), ...(text === undefined ? [] : [text])];
+  const reason = { code, ...(texts.length > 0 && { text: texts.join(' ') }) };
+  return { by, hookId: judge.id, reason, executed };
+}
 
 function deniedBy(outcome: Exclude<ProcessorAnswer['outcome'], 'answered'>): DeniedBy {
   if (outcome === 'timeout' || outcome === 'cancelled') return outcome;

@@ -4,8 +4,11 @@ import { REWRITE_MEMBER, type Point } from './point';
 /** Longest reason, in bytes of UTF-8. */
 export const MAX_REASON_BYTES = 4_096;
 
+/** `ask`: park for a person; only hooks that are not a person themselves may say so. */
+export type HookDecisionWord = 'allow' | 'deny' | 'defer' | 'ask';
+
 export interface HookResult {
-  readonly decision: 'allow' | 'deny' | 'defer';
+  readonly decision: HookDecisionWord;
   readonly reason?: string;
   /** The whole new value. The member is absent when there is no rewrite; `null` is a rewrite to null. */
   readonly rewrite?: { readonly value: JsonValue };
@@ -15,13 +18,18 @@ export type HookResultReading =
   | { readonly ok: true; readonly result: HookResult }
   | { readonly ok: false; readonly faults: readonly { pointer: string; detail: string }[] };
 
-const DECISIONS = ['allow', 'deny', 'defer'] as const;
+const PERSONS_DECISIONS = ['allow', 'deny', 'defer'] as const;
+const HOOKS_DECISIONS = [...PERSONS_DECISIONS, 'ask'] as const;
 
 /**
  * Reads a HookResult strictly: any other key, a missing decision, another case or a rewrite of the wrong kind for the
  * point is invalid, never ignored. Written without zod because workflows read the answers that arrive as signals.
  */
-export function readHookResult(body: unknown, point: Point): HookResultReading {
+export function readHookResult(
+  body: unknown,
+  point: Point,
+  from: 'person' | 'hook' = 'person',
+): HookResultReading {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return invalid('', 'a HookResult is a JSON object with a decision');
   }
@@ -35,9 +43,10 @@ export function readHookResult(body: unknown, point: Point): HookResultReading {
       detail: `unknown member; at ${point} it is decision, reason, ${rewriteMember}`,
     });
   }
-  const decision = DECISIONS.find((known) => known === members.get('decision'));
+  const decisions: readonly HookDecisionWord[] = from === 'hook' ? HOOKS_DECISIONS : PERSONS_DECISIONS;
+  const decision = decisions.find((known) => known === members.get('decision'));
   if (decision === undefined) {
-    faults.push({ pointer: '/decision', detail: `one of ${DECISIONS.join(', ')}` });
+    faults.push({ pointer: '/decision', detail: `one of ${decisions.join(', ')}` });
   }
   const reason = members.get('reason');
   if (members.has('reason') && !isReason(reason)) {

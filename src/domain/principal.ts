@@ -12,6 +12,11 @@ export interface Principal {
 /** Whoever signals a workflow from the Temporal UI or command line. */
 export const TEMPORAL_OPERATOR: Principal = { owner: 'temporal-operator', scopes: [] };
 
+/** A hook that answers its own delivery. No owner's name holds a colon, so no key passes for one. */
+export function hookPrincipal(hookId: string): Principal {
+  return { owner: `hook:${hookId}`, scopes: [] };
+}
+
 /** Whom the audit names when the service itself does something. */
 export const SERVICE_OWNER = 'portcullis';
 

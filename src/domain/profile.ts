@@ -1,5 +1,8 @@
 import { hooksForTool, type PlacedHook } from './hook';
+import type { JsonValue } from './json-value';
+import type { Permission } from './permission-schema';
 import type { Configuration, Timeouts } from './profile-schema';
+import { toolMatches } from './tool-pattern';
 
 /** Which set of default hooks a profile took, and which of their ids its owner took out again. */
 export interface DefaultsTaken {
@@ -19,16 +22,43 @@ export interface Profile {
   readonly defaults?: DefaultsTaken;
 }
 
+/** A permission together with its place in the profile's list. */
+export interface PlacedPermission {
+  readonly index: number;
+  readonly permission: Permission;
+}
+
 /** What a call keeps of its profile from its first moment: later edits change nothing for it. */
 export interface PinnedProfile {
   readonly id: string;
   readonly version: number;
   /** Only the hooks that run for the call's tool, each with its place in the profile's list. */
   readonly hooks: readonly PlacedHook[];
-  readonly timeouts: Timeouts;
+  /** Only those that name the call's tool; absent when none does. */
+  readonly permissions?: readonly PlacedPermission[];
+  /** Absent: allow. */
+  readonly unmatchedTools?: 'ask' | 'deny';
+  /** JSON Schema of the tool's input; absent when none is known. */
+  readonly inputSchema?: JsonValue;
+  /** Calls from before there were pending approvals have no time-out for them. */
+  readonly timeouts: Pick<Timeouts, 'outputTimeoutMs'> & Partial<Timeouts>;
 }
 
 export function pinProfile(profile: Profile, tool: string): PinnedProfile {
   const { id, version, configuration } = profile;
-  return { id, version, hooks: hooksForTool(configuration.hooks, tool), timeouts: configuration.timeouts };
+  const { unmatchedTools } = configuration;
+  const permissions = configuration.permissions
+    .map((permission, index) => ({ permission, index }))
+    .filter(({ permission }) => permission.tools.some((pattern) => toolMatches(pattern, tool)));
+  const inputSchema = configuration.tools.find(({ name }) => name === tool)?.inputSchema;
+  return {
+    id,
+    version,
+    hooks: hooksForTool(configuration.hooks, tool),
+    ...(permissions.length > 0 && { permissions }),
+    ...(unmatchedTools !== 'allow' && { unmatchedTools }),
+    // Checked by the schema of profiles: JSON.
+    ...(inputSchema !== undefined && { inputSchema: inputSchema as JsonValue }),
+    timeouts: configuration.timeouts,
+  };
 }

@@ -1,5 +1,6 @@
 import { canonicalJson, subjectDigest } from './digest';
 import type { JsonValue } from './json-value';
+import type { Matching } from './matching';
 import type { Point } from './point';
 
 /**
@@ -10,15 +11,20 @@ import type { Point } from './point';
  */
 export type Subject = InlineSubject | BlobSubject;
 
-export interface InlineSubject {
-  readonly kind: 'inline';
+interface Judged {
+  /** SHA-256 over the canonical JSON of `{ point, tool, value }`. */
   readonly digest: string;
+  /** Absent: nothing in the call's profile depends on the value. */
+  readonly matching?: Matching;
+}
+
+export interface InlineSubject extends Judged {
+  readonly kind: 'inline';
   readonly value: JsonValue;
 }
 
-export interface BlobSubject {
+export interface BlobSubject extends Judged {
   readonly kind: 'blob';
-  readonly digest: string;
   /** Name of the blob within its call. */
   readonly blob: string;
 }

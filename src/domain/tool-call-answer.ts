@@ -1,9 +1,11 @@
+import { isQuarantined } from './point';
 import type { Principal } from './principal';
 import type { AcceptedAnswer, ResolveResult, StoredWait } from './stored-wait';
 import type { ToolCallStart } from './tool-call';
-import { closeWithOutcome, expireOpenWait, proceed } from './tool-call-chain';
+import { proceed } from './tool-call-chain';
+import { closeWithOutcome, expireOpenWait } from './tool-call-wait';
 import type { Outcome } from './tool-call-outcome';
-import type { ToolCallState } from './tool-call-state';
+import { openWaitOf, pointOf, type ToolCallState } from './tool-call-state';
 import { ToolCallStep } from './tool-call-step';
 import {
   answerWait,
@@ -72,7 +74,7 @@ function resolveWait(
   };
   const step = new ToolCallStep(start, state, now);
   closeWithOutcome(step, withAnswer(stored, input, result), wait);
-  proceed(step);
+  if (openWaitOf(step.state) === undefined) proceed(step);
   return { kind: 'step', transition: step.transition(), reply: { ok: true, result } };
 }
 
@@ -88,7 +90,8 @@ function countVote(
   if (!isNew) return { kind: 'reply', reply: { ok: true, result } };
   const step = new ToolCallStep(start, state, now);
   step.putWait({ ...withAnswer(stored, input, result), wait });
-  step.updateCall({ input: wait.subject });
+  if (pointOf(state) === 'before_tool_call') step.updateCall({ input: wait.subject });
+  const rewrote = input.answer.rewrite !== undefined;
   step.note({
     type: 'wait_vote',
     data: {
@@ -99,8 +102,9 @@ function countVote(
       counted,
       needed: wait.needed,
       subjectDigest,
-      ...(input.answer.rewrite !== undefined && { rewrote: true as const }),
+      ...(rewrote && { rewrote: true as const }),
     },
+    ...(rewrote && !isQuarantined(wait.point) && { shows: wait.subject }),
   });
   return { kind: 'step', transition: step.transition(), reply: { ok: true, result } };
 }

@@ -1,13 +1,14 @@
-import { wouldAsk } from './audit';
 import type { Denial, Reason } from './denial';
 import { concludeChain, type ProcessorAnswer } from './hook-chain';
-import { hooksAt, type PlacedHook } from './hook';
-import type { StoredWait } from './stored-wait';
+import { hooksAt, type ClientProcessor, type PlacedHook } from './hook';
+import { MAX_WAIT_MS } from './hook-limits';
+import { judgeOfHook, judgeOfPermission, UNMATCHED_TOOLS } from './judge';
+import { hookMatches } from './matching';
+import type { Point } from './point';
+import type { PlacedPermission } from './profile';
 import type { ToolCallStart } from './tool-call';
-import { openWaitOf, type ToolCallState } from './tool-call-state';
-import { ToolCallStep } from './tool-call-step';
-import type { Transition } from './transition';
-import { expireWait, type Wait, type WaitOutcome } from './wait';
+import { pointOf } from './tool-call-state';
+import type { NewWait, ToolCallStep } from './tool-call-step';
 
 export function noteStarted(step: ToolCallStep): void {
   const { start } = step;
@@ -22,82 +23,155 @@ export function noteStarted(step: ToolCallStep): void {
       requestedBy: start.requestedBy.owner,
       subjectDigest: start.subject.digest,
     },
+    shows: start.subject,
   });
 }
 
-/** Asks the next hooks in order until one parks the call or the chain has its verdict. */
+/** Permissions come before all hooks: a denial or a permission ends the chain before it has begun. */
+export function consultPermissions(step: ToolCallStep): void {
+  const placed = decidingPermission(step);
+  if (placed !== undefined) decideByPermission(step, placed);
+}
+
+/** Goes on with the point's hooks in order until one has to be asked, parks the call, or the chain has its verdict. */
 export function proceed(step: ToolCallStep): void {
-  const { start } = step;
-  const hooks = hooksBefore(start);
-  while (step.state.chain.verdict === undefined) {
+  const hooks = hooksAt(step.start.profile.hooks, pointOf(step.state));
+  for (; step.state.chain.verdict === undefined; step.update({ asked: step.state.asked + 1 })) {
     const placed = hooks[step.state.asked];
     if (placed === undefined) break;
-    step.update({ asked: step.state.asked + 1 });
-    if (placed.hook.mode === 'enforce') {
-      step.openWait(placed, placed.hook.processor);
+    if (!hookMatches(step.state.chain.subject, placed)) continue;
+    const { processor, mode } = placed.hook;
+    if (mode === 'enforce') step.update({ chain: { ...step.state.chain, enforced: true } });
+    if (processor.type === 'url') {
+      step.update({ due: true });
+      step.await({});
       return;
     }
-    const { chain } = step.state;
-    step.note(
-      wouldAsk(placed, {
-        callId: start.callId,
-        profileVersion: start.profile.version,
-        digest: chain.subject.digest,
-      }),
-    );
+    if (mode === 'enforce') {
+      step.update({ asked: step.state.asked + 1 });
+      step.openWait(judgeOfHook(placed), personsWait(step.start, placed, processor));
+      return;
+    }
+    step.decideToAsk(judgeOfHook(placed), {}, { latencyMs: 0 });
   }
+  if (pointOf(step.state) === 'before_tool_call') concludeBefore(step);
+  else concludeAfter(step);
+}
+
+function concludeBefore(step: ToolCallStep): void {
+  if (step.state.chain.verdict === undefined && step.state.chain.enforced !== true) {
+    if (applyUnmatched(step)) return;
+  }
+  recheckDenials(step);
   const verdict = concludeChain(step.state.chain);
   if (verdict.kind === 'allow') step.allow();
-  else step.finish(verdict.denial.by === 'cancelled' ? 'cancelled' : 'denied', verdict.denial);
+  else step.finish(verdict.denial.by === 'cancelled' ? 'cancelled' : 'denied', { denial: verdict.denial });
 }
 
-function hooksBefore(start: ToolCallStart): PlacedHook[] {
-  return hooksAt(start.profile.hooks, 'before_tool_call');
-}
-
-/** The step that ends an open wait by the clock. */
-export function expireOpenWait(start: ToolCallStart, state: ToolCallState, now: number): Transition {
-  const open = openWaitOf(state);
-  if (open === undefined) throw new Error('no wait is open');
-  const step = new ToolCallStep(start, state, now);
-  closeWithOutcome(step, open, expireWait(open.wait, now));
-  proceed(step);
-  return step.transition();
-}
-
-/** Closes the open wait with the outcome that it now has. */
-export function closeWithOutcome(step: ToolCallStep, stored: StoredWait, wait: Wait): void {
-  const { outcome } = wait;
-  const placed = hooksBefore(step.start).find(({ index }) => index === wait.index);
-  if (outcome === undefined || placed === undefined)
-    throw new Error('a wait is closed with its outcome and its hook');
-  step.closeWait({ ...stored, wait: { ...wait, outcome } }, placed, answerFrom(wait, outcome));
-}
-
-function answerFrom(wait: Wait, outcome: WaitOutcome): ProcessorAnswer {
-  switch (outcome.kind) {
-    case 'timeout':
-      return { outcome: 'timeout', reason: { code: 'approval_timeout', text: 'nobody answered in time' } };
-    case 'cancelled':
-      return { outcome: 'cancelled', reason: cancellation(outcome), resolvedBy: [outcome.by] };
-    case 'answered':
-      return {
-        outcome: 'answered',
-        decision: outcome.decision,
-        resolvedBy: outcome.by,
-        ...(outcome.reason !== undefined && { reason: outcome.reason }),
-        ...(wait.rewrote && outcome.decision !== 'deny' && { rewrite: wait.subject }),
-      };
+/** What the tool gave becomes the call's result, or it is withheld. */
+function concludeAfter(step: ToolCallStep): void {
+  const { chain, reported } = step.state;
+  if (reported === undefined) throw new Error('there is no result to judge');
+  const verdict = concludeChain(chain);
+  if (verdict.kind === 'deny') {
+    step.finish(verdict.denial.by === 'cancelled' ? 'cancelled' : 'denied', { denial: verdict.denial });
+    return;
   }
+  const { subject } = chain;
+  if (subject.kind !== 'blob') throw new Error('what a tool gave is kept in blobs only');
+  const { result } = reported;
+  step.updateCall(result === 'output' ? { output: subject } : { error: subject });
+  step.finish(result === 'output' ? 'completed' : 'failed', { shows: subject });
+}
+
+/** Applies `unmatchedTools`. True when it parked the call. */
+function applyUnmatched(step: ToolCallStep): boolean {
+  const { start } = step;
+  if (start.profile.unmatchedTools === undefined) return false;
+  if (start.profile.unmatchedTools === 'deny') {
+    step.decide(
+      UNMATCHED_TOOLS,
+      {
+        outcome: 'answered',
+        by: 'permission',
+        decision: 'deny',
+        reason: 'no rule of the profile names this tool',
+      },
+      { latencyMs: 0 },
+    );
+    return false;
+  }
+  step.update({ chain: { ...step.state.chain, enforced: true } });
+  step.decideToAsk(UNMATCHED_TOOLS, {}, { latencyMs: 0 });
+  step.openWait(UNMATCHED_TOOLS, askedPersonsWait(start, `Allow ${start.tool}?`, MAX_WAIT_MS));
+  return true;
+}
+
+/** What nobody may run, nobody may run after an edit either. */
+function recheckDenials(step: ToolCallStep): void {
+  const { verdict, ...chain } = step.state.chain;
+  if (chain.rewrittenBy.length === 0 || verdict?.kind === 'deny') return;
+  const placed = decidingPermission(step);
+  if (placed?.permission.effect !== 'deny') return;
+  step.update({ chain });
+  decideByPermission(step, placed);
+}
+
+function decidingPermission({ start, state }: ToolCallStep): PlacedPermission | undefined {
+  const index = state.chain.subject.matching?.permission;
+  return start.profile.permissions?.find((placed) => placed.index === index);
+}
+
+function decideByPermission(step: ToolCallStep, { permission, index }: PlacedPermission): void {
+  const { effect, reason } = permission;
+  step.decide(
+    judgeOfPermission(permission, index),
+    { outcome: 'answered', by: 'permission', decision: effect, ...(reason !== undefined && { reason }) },
+    { latencyMs: 0 },
+  );
+}
+
+function personsWait(start: ToolCallStart, { hook }: PlacedHook, processor: ClientProcessor): NewWait {
+  const approvers = processor.approvers ?? start.defaultApprovers;
+  return {
+    kind: 'client',
+    title: processor.title ?? titleFor(start, hook.point),
+    timeoutMs: processor.asyncTimeoutMs,
+    needed: processor.minApprovals,
+    ...(approvers !== undefined && { approvers }),
+    allowSelfApproval: processor.allowSelfApproval,
+  };
+}
+
+/** The wait of a rule that asks for a person and is none itself. */
+export function askedPersonsWait(start: ToolCallStart, title: string, timeoutMs: number): NewWait {
+  const { defaultApprovers } = start;
+  return {
+    kind: 'ask',
+    title,
+    timeoutMs,
+    needed: 1,
+    ...(defaultApprovers !== undefined && { approvers: defaultApprovers }),
+    allowSelfApproval: false,
+  };
+}
+
+export function titleFor(start: ToolCallStart, point: Point): string {
+  return point === 'before_tool_call' ? `Allow ${start.tool}?` : `Return what ${start.tool} gave?`;
 }
 
 export function cancelledDenial(
   { by, code }: { by: string; code: string },
-  executed: false | 'unknown',
+  executed: boolean | 'unknown',
 ): Denial {
   return { by: 'cancelled', reason: cancellation({ by, code }), executed };
 }
 
-function cancellation({ by, code }: { by: string; code: string }): Reason {
+export function cancellation({ by, code }: { by: string; code: string }): Reason {
   return { code, text: `given up by ${by}` };
+}
+
+/** A failure of a judge that nobody answered for. */
+export function timedOut(code: 'approval_timeout' | 'hook_answer_timeout'): ProcessorAnswer {
+  return { outcome: 'timeout', reason: { code, text: 'nobody answered in time' } };
 }

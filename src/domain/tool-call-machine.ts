@@ -1,11 +1,12 @@
+import { blobsInUse } from './blobs-in-use';
 import { startChain } from './hook-chain';
 import { SERVICE_OWNER } from './principal';
-import type { BlobSubject } from './subject';
 import { isOpen, newCallRecord, type CallStatus, type ToolCallStart } from './tool-call';
-import { cancelledDenial, closeWithOutcome, expireOpenWait, noteStarted, proceed } from './tool-call-chain';
+import { cancelledDenial, consultPermissions, noteStarted, proceed } from './tool-call-chain';
 import type { Outcome } from './tool-call-outcome';
-import { deadlineOf, openWaitOf, type ToolCallState } from './tool-call-state';
+import { deadlineOf, openWaitOf, type ReportedResult, type ToolCallState } from './tool-call-state';
 import { ToolCallStep } from './tool-call-step';
+import { closeWithOutcome, expireOpenWait } from './tool-call-wait';
 import type { Transition } from './transition';
 import { cancelWait } from './wait';
 
@@ -20,10 +21,11 @@ export function initialState(start: ToolCallStart): ToolCallState {
   return { n: 0, call, chain: startChain(start.subject), asked: 0, waitsOpened: 0 };
 }
 
-/** The first step: asks the hooks until one parks the call or it is decided. */
+/** The first step: goes through the hooks until one has to be asked, parks the call, or it is decided. */
 export function openCall(start: ToolCallStart, now: number): Transition {
   const step = new ToolCallStep(start, initialState(start), now);
   noteStarted(step);
+  consultPermissions(step);
   proceed(step);
   return step.transition();
 }
@@ -32,7 +34,7 @@ export function openCall(start: ToolCallStart, now: number): Transition {
 export function openOnClosedThread(start: ToolCallStart, now: number): Transition {
   const step = new ToolCallStep(start, initialState(start), now);
   noteStarted(step);
-  step.finish('cancelled', cancelledDenial({ by: SERVICE_OWNER, code: 'thread_closed' }, false));
+  step.finish('cancelled', { denial: cancelledDenial({ by: SERVICE_OWNER, code: 'thread_closed' }, false) });
   return step.transition();
 }
 
@@ -62,27 +64,34 @@ export function cancelCall(
   const { status } = state.call;
   if (!isOpen(status)) return { kind: 'reply', reply: { ok: false, status } };
   const step = new ToolCallStep(start, state, now);
+  if (state.n === 0) noteStarted(step);
   const open = openWaitOf(state);
-  if (open === undefined) {
-    step.finish('cancelled', cancelledDenial(input, status === 'waiting' ? false : 'unknown'));
-  } else {
-    const wait = cancelWait(open.wait, { ...input, now });
-    closeWithOutcome(step, open, wait);
+  if (open !== undefined) {
+    closeWithOutcome(step, open, cancelWait(open.wait, { ...input, now }));
     proceed(step);
+  } else {
+    step.finish('cancelled', { denial: cancelledDenial(input, hasExecuted(state)) });
   }
   return { kind: 'step', transition: step.transition(), reply: { ok: true } };
 }
 
-export interface ResultInput {
-  readonly result: 'output' | 'error';
-  readonly blob: BlobSubject;
+/** Nobody knows of a caller that was allowed to run the tool and has not said what came of it. */
+function hasExecuted({ call, reported }: ToolCallState): boolean | 'unknown' {
+  if (reported !== undefined) return true;
+  return call.status === 'waiting' ? false : 'unknown';
 }
+
+export type ResultInput = ReportedResult;
 
 export type ResultReply =
   | { readonly ok: true }
-  | { readonly ok: false; readonly code: 'not_decided' | 'ended'; readonly status: CallStatus };
+  | {
+      readonly ok: false;
+      readonly code: 'not_decided' | 'being_judged' | 'ended';
+      readonly status: CallStatus;
+    };
 
-/** The caller ran the tool and says what came of it. */
+/** The caller ran the tool and says what came of it; the hooks after the tool judge that. */
 export function reportResult(
   start: ToolCallStart,
   state: ToolCallState,
@@ -93,25 +102,36 @@ export function reportResult(
     return { kind: 'step', transition: due, reply: { ok: false, code: 'ended', status: 'expired' } };
   }
   const { status } = state.call;
+  // A worker that stored this very report died before it could say so.
+  if (state.reported?.blob.blob === input.blob.blob) return { kind: 'reply', reply: { ok: true } };
+  if (state.reported !== undefined && isOpen(status)) {
+    return { kind: 'reply', reply: { ok: false, code: 'being_judged', status } };
+  }
   if (status !== 'allowed') {
     const code = status === 'waiting' ? 'not_decided' : 'ended';
     return { kind: 'reply', reply: { ok: false, code, status } };
   }
   const step = new ToolCallStep(start, state, now);
-  step.keep(input.blob);
-  step.updateCall(input.result === 'output' ? { output: input.blob } : { error: input.blob });
   step.note({
     type: 'tool_finished',
     data: { callId: start.callId, result: input.result, digest: input.blob.digest },
   });
-  step.finish(input.result === 'output' ? 'completed' : 'failed');
+  const { pending } = state;
+  step.update({
+    reported: input,
+    chain: startChain(input.blob),
+    asked: 0,
+    // A tool that has run is not handed out any more.
+    ...(pending !== undefined && { pending: { ...pending, handedTo: pending.handedTo ?? '' } }),
+  });
+  step.updateCall({ reportedDigest: input.blob.digest });
+  proceed(step);
   return { kind: 'step', transition: step.transition(), reply: { ok: true } };
 }
 
 /** Says again where the call stands, for a store that lost it. The step keeps its number and adds no events. */
-export function restate(state: ToolCallState): Transition {
-  const { n, call, wait } = state;
-  const subjects = [call.input, call.output, call.error, wait?.wait.subject];
+export function restate(start: ToolCallStart, state: ToolCallState): Transition {
+  const { n, call, wait, pending } = state;
   return {
     n,
     state,
@@ -119,6 +139,7 @@ export function restate(state: ToolCallState): Transition {
     call,
     waits: wait === undefined ? [] : [wait],
     events: [],
-    keepBlobs: subjects.flatMap((subject) => (subject?.kind === 'blob' ? [subject.blob] : [])),
+    keepBlobs: blobsInUse(start, state),
+    ...(pending !== undefined && { indexPending: pending.identity }),
   };
 }

@@ -1,21 +1,32 @@
 import type { ChainState } from './hook-chain';
-import type { CallRecord } from './tool-call';
+import { hooksAt, isUrlHook, type PlacedUrlHook } from './hook';
+import type { ToolPoint } from './point';
 import type { StoredWait } from './stored-wait';
+import type { BlobSubject } from './subject';
+import { isOpen, type CallRecord, type ToolCallStart } from './tool-call';
 
 /**
  * Where a tool call stands. The workflow holds it; the store keeps it with each step.
  *
- *   (start) ──▶ waiting ──▶ waiting …      a hook parks; resolved, the next one may park again
+ *   (start) ──▶ waiting ──▶ waiting …      a hook is asked, or parks; then the next one
  *   waiting | (start) ──▶ allowed | denied | cancelled
  *   allowed ──▶ completed | failed | expired | cancelled
+ *   allowed ──▶ waiting … ──▶ completed | failed | denied | cancelled      hooks judge what the tool gave
  */
 export interface ToolCallState {
   /** Number of the step that led here; 0 before the first. */
   readonly n: number;
   readonly call: CallRecord;
+  /** Of the point at which the call stands: `after_tool_call` once a result is reported. */
   readonly chain: ChainState;
-  /** How many of the hooks that match have been asked. */
+  /** How many of the point's hooks are behind: asked, or passed over. */
   readonly asked: number;
+  /** Whether the next of the point's hooks is one to be asked by HTTP. */
+  readonly due?: true;
+  /** What the tool gave, from its report until its hooks have judged it. */
+  readonly reported?: ReportedResult;
+  /** The call was answered `pending`. */
+  readonly pending?: PendingAnswer;
   readonly waitsOpened: number;
   /** The open wait, or the last one that was. */
   readonly wait?: StoredWait;
@@ -33,4 +44,40 @@ export function deadlineOf(state: ToolCallState): number | undefined {
   return state.call.status === 'allowed' && state.call.expiresAt !== undefined
     ? Date.parse(state.call.expiresAt)
     : undefined;
+}
+
+export interface ReportedResult {
+  readonly result: 'output' | 'error';
+  readonly blob: BlobSubject;
+}
+
+/** A call whose caller could not wait. Its decision is handed out once, to the next identical request. */
+export interface PendingAnswer {
+  /** Digest of what makes requests identical. */
+  readonly identity: string;
+  /** Ids that the model gave the call; a repeat under one of them is the same call. */
+  readonly claimants: readonly string[];
+  /** Who got the decision. */
+  readonly handedTo?: string;
+}
+
+export function pointOf(state: ToolCallState): ToolPoint {
+  return state.reported === undefined ? 'before_tool_call' : 'after_tool_call';
+}
+
+/** The hook that has to be asked by HTTP before the call can go on. */
+export function dueHook(start: ToolCallStart, state: ToolCallState): PlacedUrlHook | undefined {
+  if (state.due !== true || !isOpen(state.call.status)) return undefined;
+  const placed = hooksAt(start.profile.hooks, pointOf(state))[state.asked];
+  return placed !== undefined && isUrlHook(placed) ? placed : undefined;
+}
+
+/** Whether nothing happens with the call unless somebody outside acts or its time is over. */
+export function isSettled(state: ToolCallState): boolean {
+  return state.n > 0 && (state.due !== true || !isOpen(state.call.status));
+}
+
+/** Whether the tool may not run yet and may still be allowed to. */
+export function isUndecided({ call, reported }: ToolCallState): boolean {
+  return call.status === 'waiting' && reported === undefined;
 }

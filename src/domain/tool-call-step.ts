@@ -1,26 +1,59 @@
-import { hookDecision, type EventDraft } from './audit';
+import { askDecision, hookDecision, type DecisionFacts, type EventDraft } from './audit';
 import type { Denial, Reason } from './denial';
-import { applyAnswer, type ChainState, type ProcessorAnswer } from './hook-chain';
-import type { ClientProcessor, PlacedHook } from './hook';
+import { applyAnswer, composeRewrite, wasEdited, type ProcessorAnswer } from './hook-chain';
+import { DEFAULT_GRANT_TTL_MS } from './hook-limits';
+import type { Judge } from './judge';
+import { isQuarantined } from './point';
 import type { StoredWait } from './stored-wait';
 import type { Subject } from './subject';
 import type { CallRecord, CallStatus, ToolCallStart } from './tool-call';
-import type { ToolCallState } from './tool-call-state';
+import { pointOf, type ToolCallState } from './tool-call-state';
 import type { Transition } from './transition';
+import { blobsInUse } from './blobs-in-use';
 import type { Wait, WaitOutcome } from './wait';
+
+/** What a judge asks a person, or promises to answer itself. */
+export interface NewWait {
+  readonly kind: Wait['kind'];
+  readonly title: string;
+  readonly timeoutMs: number;
+  readonly needed: number;
+  readonly approvers?: readonly string[];
+  readonly allowSelfApproval: boolean;
+  readonly delivery?: Wait['delivery'];
+}
+
+/** How a decision came about, for the audit. */
+export type Asked = Pick<DecisionFacts, 'latencyMs' | 'delivery'>;
 
 /** A step in the making: the state after it, and what the store must write with it. */
 export class ToolCallStep {
   private readonly events: EventDraft[] = [];
   private readonly waits = new Map<string, StoredWait>();
-  private readonly keepBlobs = new Set<string>();
+  /** Blobs that the call referred to at some moment of the step. */
+  private readonly touched: Set<string>;
+  private indexPending: string | undefined;
+  private alias: string | undefined;
 
   constructor(
     readonly start: ToolCallStart,
     public state: ToolCallState,
     /** The workflow's clock, in milliseconds since the epoch. */
     readonly now: number,
-  ) {}
+  ) {
+    this.touched = new Set(blobsInUse(start, state));
+  }
+
+  /** Goes on with a step that was finished and is not stored yet. */
+  static resume(start: ToolCallStart, made: Transition, now: number): ToolCallStep {
+    const step = new ToolCallStep(start, { ...made.state, n: made.n - 1 }, now);
+    step.events.push(...made.events);
+    for (const wait of made.waits) step.waits.set(wait.wait.id, wait);
+    for (const blob of made.dropBlobs ?? []) step.touched.add(blob);
+    step.indexPending = made.indexPending;
+    step.alias = made.alias;
+    return step;
+  }
 
   note(event: EventDraft): void {
     this.events.push(event);
@@ -28,6 +61,7 @@ export class ToolCallStep {
 
   update(change: Partial<Omit<ToolCallState, 'n'>>): void {
     this.state = { ...this.state, ...change };
+    for (const blob of blobsInUse(this.start, this.state)) this.touched.add(blob);
   }
 
   updateCall(change: Partial<CallRecord>): void {
@@ -37,40 +71,40 @@ export class ToolCallStep {
   putWait(wait: StoredWait): void {
     this.waits.set(wait.wait.id, wait);
     this.update({ wait });
-    this.keep(wait.wait.subject);
   }
 
-  keep(subject: Subject): void {
-    if (subject.kind === 'blob') this.keepBlobs.add(subject.blob);
+  private get facts(): Omit<DecisionFacts, 'latencyMs'> {
+    return { callId: this.start.callId, profileVersion: this.start.profile.version };
   }
 
-  /** Parks the call for a person. */
-  openWait(placed: PlacedHook, processor: ClientProcessor): void {
+  /** Parks the call. */
+  openWait(judge: Judge, what: NewWait): void {
     const { start, now } = this;
     const { chain } = this.state;
     const waitsOpened = this.state.waitsOpened + 1;
     const wait: Wait = {
       id: `${start.callId}-w${waitsOpened}`,
-      hookId: placed.hook.id,
-      index: placed.index,
-      point: placed.hook.point,
-      kind: 'client',
-      title: processor.title ?? `Allow ${start.tool}?`,
+      hookId: judge.id,
+      index: judge.index,
+      point: judge.point,
+      kind: what.kind,
+      title: what.title,
       subject: chain.subject,
       openedAt: now,
-      expiresAt: now + processor.asyncTimeoutMs,
-      needed: processor.minApprovals,
-      ...(processor.approvers !== undefined && { approvers: processor.approvers }),
-      allowSelfApproval: processor.allowSelfApproval,
+      expiresAt: now + what.timeoutMs,
+      needed: what.needed,
+      ...(what.approvers !== undefined && { approvers: what.approvers }),
+      allowSelfApproval: what.allowSelfApproval,
       requestedBy: start.requestedBy.owner,
-      edited: chain.rewrittenBy.length > 0,
+      edited: wasEdited(chain),
       rewrote: false,
+      ...(what.delivery !== undefined && { delivery: what.delivery }),
       votes: [],
     };
     const expiresAt = timestamp(wait.expiresAt);
     this.update({ waitsOpened });
     this.putWait({ wait, callId: start.callId, threadId: start.threadId, tool: start.tool, answers: [] });
-    this.updateCall({ status: 'waiting', input: chain.subject, expiresAt });
+    this.await({ expiresAt });
     this.note({
       type: 'wait_opened',
       data: {
@@ -85,12 +119,19 @@ export class ToolCallStep {
     });
   }
 
-  /** Records the outcome of the open wait and lets it into the chain. */
-  closeWait(
-    stored: StoredWait & { wait: { outcome: WaitOutcome } },
-    placed: PlacedHook,
-    answer: ProcessorAnswer,
-  ): void {
+  /** The call is undecided; without `expiresAt` because a hook is being asked. */
+  await({ expiresAt }: { expiresAt?: string }): void {
+    const { expiresAt: _, ...call } = this.state.call;
+    this.update({ call });
+    this.updateCall({
+      status: 'waiting',
+      ...(!isQuarantined(pointOf(this.state)) && { input: this.state.chain.subject }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    });
+  }
+
+  /** Records the outcome of the open wait. */
+  closeWait(stored: StoredWait & { wait: { outcome: WaitOutcome } }, rewrote: boolean): void {
     const { wait } = stored;
     const { outcome } = wait;
     this.putWait(stored);
@@ -104,41 +145,67 @@ export class ToolCallStep {
         ...(outcome.kind === 'answered' && { decision: outcome.decision }),
         by: resolversOf(outcome),
         subjectDigest: wait.subject.digest,
-        ...(answer.outcome === 'answered' && answer.rewrite !== undefined && { rewrote: true as const }),
+        ...(rewrote && { rewrote: true as const }),
       },
     });
-    this.applyToChain(placed, answer, this.now - wait.openedAt);
   }
 
-  applyToChain(placed: PlacedHook, answer: ProcessorAnswer, latencyMs: number): void {
-    const before: ChainState = this.state.chain;
-    const chain = applyAnswer(before, placed, answer);
-    this.update({ chain });
+  /** Lets an answer into the chain and records it as the judge's decision. */
+  decide(judge: Judge, answer: ProcessorAnswer, asked: Asked): void {
+    const before = this.state.chain.subject;
+    this.update({ chain: applyAnswer(this.state.chain, judge, answer) });
+    const after = this.state.chain.subject;
+    this.note(hookDecision(judge, { ...this.facts, ...asked, answer, before, after }));
+  }
+
+  /** Lets a person's answer into the chain whose question was the judge's recorded decision. */
+  decideUnrecorded(judge: Judge, answer: ProcessorAnswer): void {
+    this.update({ chain: applyAnswer(this.state.chain, judge, answer) });
+  }
+
+  /** Records that a judge asks for a person, and composes its rewrite, so that the person sees it. */
+  decideToAsk(judge: Judge, { reason, rewrite }: { reason?: string; rewrite?: Subject }, asked: Asked): void {
+    const { chain } = this.state;
+    const before = chain.subject;
+    if (rewrite !== undefined && judge.mode === 'enforce') {
+      this.update({ chain: composeRewrite(chain, judge, { by: 'policy', rewrite }) });
+    }
+    const after = rewrite ?? before;
     this.note(
-      hookDecision(placed, {
-        answer,
-        callId: this.start.callId,
-        profileVersion: this.start.profile.version,
-        latencyMs,
-        digestBefore: before.subject.digest,
-        digestAfter: chain.subject.digest,
-      }),
+      askDecision(judge, { ...this.facts, ...asked, ...(reason !== undefined && { reason }), before, after }),
     );
   }
 
   /** Lets the caller run the tool with the composed value. */
   allow(): void {
-    const { chain } = this.state;
-    this.keep(chain.subject);
-    this.updateCall({
-      status: 'allowed',
-      input: chain.subject,
-      expiresAt: timestamp(this.now + this.start.profile.timeouts.outputTimeoutMs),
-    });
+    const { chain, pending } = this.state;
+    const { timeouts } = this.start.profile;
+    const unclaimed = pending !== undefined && pending.handedTo === undefined;
+    const ms = unclaimed ? (timeouts.approvalGrantTtlMs ?? DEFAULT_GRANT_TTL_MS) : timeouts.outputTimeoutMs;
+    this.updateCall({ status: 'allowed', input: chain.subject, expiresAt: timestamp(this.now + ms) });
+  }
+
+  /** Remembers that the caller was told `pending`, and how it finds the call again. */
+  rememberPending(identity: string, claimants: readonly string[]): void {
+    this.update({ pending: { identity, claimants } });
+    this.indexPending = identity;
+  }
+
+  addClaimant(claimant: string, handedTo?: string): void {
+    const { pending } = this.state;
+    if (pending === undefined) throw new Error('only a call that was answered `pending` is claimed');
+    const claimants = pending.claimants.includes(claimant)
+      ? pending.claimants
+      : [...pending.claimants, claimant];
+    this.update({ pending: { ...pending, claimants, ...(handedTo !== undefined && { handedTo }) } });
+  }
+
+  addAlias(toolUseId: string): void {
+    this.alias = toolUseId;
   }
 
   /** Ends the call. */
-  finish(status: CallStatus, denial?: Denial): void {
+  finish(status: CallStatus, { denial, shows }: { denial?: Denial; shows?: Subject } = {}): void {
     const { expiresAt: _, ...call } = this.state.call;
     this.update({ call });
     this.updateCall({ status, ...(denial !== undefined && { denial }) });
@@ -149,12 +216,15 @@ export class ToolCallStep {
         status,
         ...(denial !== undefined && { denial: auditedDenial(denial) }),
       },
+      ...(shows !== undefined && { shows }),
     });
   }
 
   /** The finished step. */
   transition(): Transition {
     const state = { ...this.state, n: this.state.n + 1 };
+    const keepBlobs = blobsInUse(this.start, state);
+    const dropBlobs = [...this.touched].filter((blob) => !keepBlobs.includes(blob));
     return {
       n: state.n,
       state,
@@ -162,7 +232,10 @@ export class ToolCallStep {
       call: state.call,
       waits: [...this.waits.values()],
       events: this.events,
-      keepBlobs: [...this.keepBlobs],
+      keepBlobs,
+      ...(dropBlobs.length > 0 && { dropBlobs }),
+      ...(this.indexPending !== undefined && { indexPending: this.indexPending }),
+      ...(this.alias !== undefined && { alias: this.alias }),
     };
   }
 }

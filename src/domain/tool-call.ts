@@ -34,9 +34,11 @@ export interface ToolCallStart {
   readonly actor?: JsonValue;
   /** Whether a signal from the Temporal UI or command line may resolve waits of this call. */
   readonly operatorSignal: boolean;
+  /** Who may answer where a hook names nobody; absent: every key with scope waits:resolve. */
+  readonly defaultApprovers?: readonly string[] | undefined;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** True when no hook matched and the server has stored the call as allowed before it started the workflow. */
+  /** True when no permission and no hook matched and the server has stored the call as allowed before it started the workflow. */
   readonly storedAsAllowed: boolean;
 }
 
@@ -52,6 +54,8 @@ export interface CallRecord {
   readonly input: Subject;
   readonly output?: BlobSubject;
   readonly error?: BlobSubject;
+  /** Digest of what was reported as output or error, whatever hooks made of it. */
+  readonly reportedDigest?: string;
   readonly denial?: Denial;
   readonly profileId: string;
   readonly profileVersion: number;

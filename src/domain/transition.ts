@@ -28,4 +28,10 @@ export interface Transition {
   readonly events: readonly EventDraft[];
   /** Names of this call's blobs that the new state refers to; other blobs of a call vanish by themselves. */
   readonly keepBlobs: readonly string[];
+  /** Names of blobs that the new state has no more use for; deleted with the step. */
+  readonly dropBlobs?: readonly string[];
+  /** The call was answered `pending`: the identity under which the same request finds it again. */
+  readonly indexPending?: string;
+  /** One more id that the model gave this call. */
+  readonly alias?: string;
 }

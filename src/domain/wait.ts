@@ -25,7 +25,8 @@ export interface Wait {
   readonly hookId: string;
   readonly index: number;
   readonly point: Point;
-  readonly kind: 'client';
+  /** `client`: a client hook asks a person. `ask`: another rule does. `delivery`: a hook answers later. */
+  readonly kind: 'client' | 'delivery' | 'ask';
   readonly title: string;
   readonly subject: Subject;
   /** Milliseconds since the epoch, by the workflow's clock. */
@@ -40,6 +41,8 @@ export interface Wait {
   readonly edited: boolean;
   /** Whether this wait's own subject came from a voter. */
   readonly rewrote: boolean;
+  /** Of a wait of kind `delivery`. */
+  readonly delivery?: { readonly deliveryId: string; readonly attempts: number };
   readonly votes: readonly Vote[];
   readonly outcome?: WaitOutcome;
 }
@@ -54,6 +57,7 @@ export type WaitOutcome =
   | {
       readonly kind: 'answered';
       readonly decision: HookResult['decision'];
+      /** Owners; of a delivery the hook itself (`hookPrincipal`). */
       readonly by: readonly string[];
       readonly at: number;
       readonly reason?: string;

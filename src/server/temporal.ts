@@ -10,7 +10,15 @@ import {
 import { toolCallWorkflowId, type ToolCallStart } from '../domain/tool-call';
 import type { AnswerInput, ResolveReply } from '../domain/tool-call-answer';
 import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/tool-call-machine';
-import { cancelCallUpdate, decideUpdate, reportResultUpdate, resolveWaitUpdate } from '../workflows/messages';
+import type { PendingInput, PendingReply } from '../domain/tool-call-pending';
+import {
+  answerPendingUpdate,
+  cancelCallUpdate,
+  claimDecisionUpdate,
+  decideUpdate,
+  reportResultUpdate,
+  resolveWaitUpdate,
+} from '../workflows/messages';
 import { toolCallOptions, type ToolCallMemo } from '../workflows/tool-call-options';
 import type { toolCall } from '../workflows/tool-call/tool-call';
 
@@ -36,6 +44,10 @@ export interface ToolCallGateway {
   resolve(tenant: string, callId: string, input: AnswerInput): Promise<Reached<ResolveReply>>;
   report(tenant: string, callId: string, input: ResultInput): Promise<Reached<ResultReply>>;
   cancel(tenant: string, callId: string, input: CancelInput): Promise<Reached<CancelReply>>;
+  /** Makes an undecided call to be found again by the same request. */
+  answerPending(tenant: string, callId: string, input: PendingInput): Promise<Reached<PendingReply>>;
+  /** Asks for the decision of a call that was answered `pending`. */
+  claim(tenant: string, callId: string, input: PendingInput): Promise<Reached<PendingReply>>;
   /** What the workflow of a call says of it that the store does not know yet. */
   findUnstored(tenant: string, callId: string): Promise<Unstored>;
   /** Rejects while Temporal cannot be reached. */
@@ -94,6 +106,10 @@ export function createToolCallGateway(options: {
       reach(() => handleOf(tenant, callId).executeUpdate(reportResultUpdate, { args: [input] })),
     cancel: (tenant, callId, input) =>
       reach(() => handleOf(tenant, callId).executeUpdate(cancelCallUpdate, { args: [input] })),
+    answerPending: (tenant, callId, input) =>
+      reach(() => handleOf(tenant, callId).executeUpdate(answerPendingUpdate, { args: [input] })),
+    claim: (tenant, callId, input) =>
+      reach(() => handleOf(tenant, callId).executeUpdate(claimDecisionUpdate, { args: [input] })),
     async findUnstored(tenant, callId) {
       try {
         const { memo } = await bounded(() => handleOf(tenant, callId).describe());

@@ -2,6 +2,7 @@ import type { CallRecord, ToolCallStart } from '../domain/tool-call';
 import type { ToolCallState } from '../domain/tool-call-state';
 import type { Transition } from '../domain/transition';
 import type { ToolFinished } from '../domain/audit';
+import type { AuditedEvents } from './audited-events';
 import { commitCall, type CommitOptions, type CommitResult } from './commit-call';
 import type { RedisConnection } from './connection';
 import type { Keyspace } from './keyspace';
@@ -30,10 +31,12 @@ export class Calls {
   constructor(
     private readonly redis: RedisConnection,
     private readonly keyspace: Keyspace,
+    private readonly events: AuditedEvents,
   ) {}
 
   commit(transition: Transition, options?: CommitOptions): Promise<CommitResult> {
-    return commitCall(this.redis, this.keyspace, transition, options);
+    const { redis, keyspace, events } = this;
+    return commitCall({ redis, keyspace, events }, transition, options);
   }
 
   async read(callId: string): Promise<CallSnapshot | undefined> {
@@ -50,6 +53,11 @@ export class Calls {
   /** Calls of a thread in the order in which they were first stored. */
   list(threadId: string, page: PageRequest): Promise<Page<string>> {
     return pageByScore(this.redis, this.keyspace.threadCalls(threadId), page);
+  }
+
+  /** The last call of a thread to which the model gave this id. */
+  async findByToolUse(threadId: string, toolUseId: string): Promise<string | undefined> {
+    return (await this.redis.hGet(this.keyspace.threadToolUses(threadId), toolUseId)) ?? undefined;
   }
 
   async confirmStarted(callId: string): Promise<void> {

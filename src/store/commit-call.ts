@@ -1,7 +1,10 @@
+import type { JsonValue } from '../domain/json-value';
 import type { StoredWait } from '../domain/stored-wait';
 import { isOpen, type CallRecord, type ToolCallStart } from '../domain/tool-call';
 import type { ToolCallState } from '../domain/tool-call-state';
 import type { Transition } from '../domain/transition';
+import type { AuditedEvents } from './audited-events';
+import { unclaimedEntry } from './blobs';
 import type { RedisConnection } from './connection';
 import type { Keyspace } from './keyspace';
 import { APPEND_EVENT, redisScript, runScript, stringsOf } from './redis-script';
@@ -13,8 +16,9 @@ import { APPEND_EVENT, redisScript, runScript, stringsOf } from './redis-script'
  */
 const COMMIT = redisScript(`
 ${APPEND_EVENT}
-local call, thread, events, calls, open, thread_waits, waits, wait_seq, waiting, audit, unstarted, threads, calls_open, of_owner =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
+local call, thread, events, calls, open, thread_waits, waits, wait_seq, waiting, audit, unstarted, threads, calls_open, of_owner, unclaimed, tool_uses, pending, early =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15], KEYS[16], KEYS[17], KEYS[18]
+local fixed = 18
 local step = cjson.decode(ARGV[1])
 local applied = tonumber(redis.call('HGET', call, 'n') or '0')
 if applied >= step.n then return {'taken', redis.call('HGET', call, 'state')} end
@@ -22,6 +26,10 @@ if step.ifGeneration and (redis.call('HGET', call, 'generation') or '') ~= step.
   return {'changed'}
 end
 if step.onlyIfThreadOpen and redis.call('HGET', thread, 'state') == 'closed' then return {'thread_closed'} end
+if step.unlessAnswered then
+  local answer = redis.call('GET', early)
+  if answer then return {'answered', answer} end
+end
 
 if redis.call('EXISTS', thread) == 0 then
   redis.call('HSET', thread, 'json', step.thread, 'state', 'open')
@@ -41,13 +49,19 @@ else
   redis.call('ZREM', calls_open, step.callId)
 end
 if step.start then redis.call('HSET', call, 'start', step.start) end
+for _, tool_use in ipairs(step.toolUses) do redis.call('HSET', tool_uses, tool_use, step.callId) end
+if step.indexed then
+  redis.call('ZADD', pending, 'NX', step.indexed, step.callId)
+  redis.call('ZREMRANGEBYRANK', pending, 0, -33)
+  redis.call('EXPIRE', pending, 604800)
+end
 if step.unstartedSince then
   redis.call('ZADD', unstarted, step.unstartedSince, step.callId)
 else
   redis.call('ZREM', unstarted, step.callId)
 end
 for i, wait in ipairs(step.waits) do
-  local key = KEYS[14 + i]
+  local key = KEYS[fixed + i]
   redis.call('HSET', key, 'json', wait.json, 'state', wait.isOpen and 'open' or 'closed', 'openedAt', wait.openedAt)
   if wait.isOpen then
     if not redis.call('ZSCORE', waits, wait.id) then redis.call('ZADD', waits, redis.call('INCR', wait_seq), wait.id) end
@@ -59,10 +73,15 @@ for i, wait in ipairs(step.waits) do
     if redis.call('SCARD', thread_waits) == 0 then redis.call('ZREM', waiting, step.threadId) end
   end
 end
-for i = 1, step.blobs do redis.call('PERSIST', KEYS[14 + #step.waits + i]) end
+for i, blob in ipairs(step.blobs) do
+  local key = KEYS[fixed + #step.waits + i]
+  if blob.keep then redis.call('PERSIST', key) else redis.call('DEL', key) end
+  redis.call('ZREM', unclaimed, blob.entry)
+end
 for i, event in ipairs(step.events) do
   append(thread, events, audit, step.threadId, step.callId .. ':' .. step.n .. ':' .. i, event.type, step.at, event.data)
 end
+if step.closesDelivery then redis.call('DEL', early) end
 redis.call('HINCRBY', thread, 'generation', 1)
 redis.call('PUBLISH', ARGV[2], step.threadId)
 return {'applied'}
@@ -77,6 +96,11 @@ export interface CommitOptions {
   readonly ifGeneration?: string;
   /** The call's workflow is still to be started. */
   readonly unstarted?: boolean;
+  /**
+   * The delivery that this step closes, or waits for. With `unlessAnswered` the step is refused when an early answer
+   * is kept; else such an answer is of no more use and is deleted.
+   */
+  readonly delivery?: { readonly deliveryId: string; readonly unlessAnswered: boolean };
 }
 
 export type CommitResult =
@@ -84,15 +108,17 @@ export type CommitResult =
   /** This step, or a later one, is stored already: here is the stored state. */
   | { readonly kind: 'taken'; readonly state: ToolCallState }
   | { readonly kind: 'changed' }
+  /** The hook that was to answer later has answered already, with this HookResult. */
+  | { readonly kind: 'answered'; readonly answer: JsonValue }
   | { readonly kind: 'thread_closed' };
 
 export async function commitCall(
-  redis: RedisConnection,
-  keyspace: Keyspace,
+  { redis, keyspace, events }: { redis: RedisConnection; keyspace: Keyspace; events: AuditedEvents },
   transition: Transition,
   options: CommitOptions = {},
 ): Promise<CommitResult> {
-  const { call, waits, keepBlobs } = transition;
+  const { call, waits, keepBlobs, dropBlobs = [], indexPending = '' } = transition;
+  const prepared = await events.prepare(call.id, transition.events);
   const reply = await runScript(redis, COMMIT, {
     keys: [
       keyspace.call(call.id),
@@ -109,10 +135,14 @@ export async function commitCall(
       keyspace.threads,
       keyspace.callsOpen,
       keyspace.threadsOf(call.requestedBy.owner),
+      keyspace.blobsUnclaimed,
+      keyspace.threadToolUses(call.threadId),
+      keyspace.pendingCalls(indexPending),
+      keyspace.earlyAnswer(options.delivery?.deliveryId ?? ''),
       ...waits.map(({ wait }) => keyspace.wait(wait.id)),
-      ...keepBlobs.map((name) => keyspace.callBlob(call.id, name)),
+      ...[...keepBlobs, ...dropBlobs].map((name) => keyspace.callBlob(call.id, name)),
     ],
-    arguments: [JSON.stringify(stepFor(transition, options)), keyspace.changes],
+    arguments: [JSON.stringify(stepFor(transition, prepared, options)), keyspace.changes],
   });
   const [kind, state = ''] = stringsOf(reply);
   switch (kind) {
@@ -120,6 +150,8 @@ export async function commitCall(
     case 'changed':
     case 'thread_closed':
       return { kind };
+    case 'answered':
+      return { kind, answer: JSON.parse(state) as JsonValue };
     case 'taken':
       return { kind, state: JSON.parse(state) as ToolCallState };
     case undefined:
@@ -128,8 +160,14 @@ export async function commitCall(
   }
 }
 
-function stepFor(transition: Transition, options: CommitOptions) {
-  const { n, at, state, call, waits, events, keepBlobs } = transition;
+function stepFor(
+  transition: Transition,
+  events: readonly { type: string; data: string }[],
+  options: CommitOptions,
+) {
+  const { n, at, state, call, waits, keepBlobs, dropBlobs = [], indexPending, alias } = transition;
+  const blob = (keep: boolean) => (name: string) => ({ keep, entry: unclaimedEntry(call.id, name) });
+  const ownId = options.start === undefined ? undefined : call.toolUseId;
   return {
     n,
     at,
@@ -139,8 +177,12 @@ function stepFor(transition: Transition, options: CommitOptions) {
     isOpen: isOpen(call.status),
     thread: JSON.stringify(restoredThread(call)),
     waits: waits.map(waitForScript),
-    events: events.map(({ type, data }) => ({ type, data: JSON.stringify(data) })),
-    blobs: keepBlobs.length,
+    events,
+    blobs: [...keepBlobs.map(blob(true)), ...dropBlobs.map(blob(false))],
+    toolUses: [ownId, alias].filter((id) => id !== undefined),
+    ...(indexPending !== undefined && { indexed: Date.parse(at) }),
+    unlessAnswered: options.delivery?.unlessAnswered ?? false,
+    closesDelivery: options.delivery?.unlessAnswered === false,
     onlyIfThreadOpen: options.onlyIfThreadOpen ?? false,
     ...(options.ifGeneration !== undefined && { ifGeneration: options.ifGeneration }),
     ...(options.start !== undefined && { start: JSON.stringify(options.start) }),

@@ -27,6 +27,16 @@ export interface Keyspace {
   /** Hash: state and n of the last step, start (the workflow's arguments), generation. */
   call(id: string): string;
   callBlob(callId: string, name: string): string;
+  /** Sorted set by time: blobs that no step has taken up. */
+  readonly blobsUnclaimed: string;
+  /** Hash: the last call of a thread by the model's id of it. */
+  threadToolUses(id: string): string;
+  /** Sorted set by time: calls that were answered `pending`, by what makes requests identical. */
+  pendingCalls(identity: string): string;
+  /** A HookResult that came before the hook's promise of it was stored. */
+  earlyAnswer(deliveryId: string): string;
+  /** The key behind callback tokens. */
+  readonly callbackKey: string;
   /** Sorted set by time: calls stored as allowed whose workflow start is not yet confirmed. */
   readonly callsUnstarted: string;
   /** Sorted set by name (all scores 0): calls of the tenant that have not ended. */
@@ -67,6 +77,11 @@ export function keyspaceOf(tenant: string): Keyspace {
     threadWaits: (id) => at('thread', id, 'waits'),
     call: (id) => at('call', id),
     callBlob: (callId, name) => at('call', callId, 'blob', name),
+    blobsUnclaimed: at('blobs', 'unclaimed'),
+    threadToolUses: (id) => at('thread', id, 'tool-uses'),
+    pendingCalls: (identity) => at('pending', identity),
+    earlyAnswer: (deliveryId) => at('delivery', deliveryId, 'early'),
+    callbackKey: at('callback-key'),
     callsUnstarted: at('calls', 'unstarted'),
     callsOpen: at('calls', 'open'),
     callsOpenCursor: at('calls', 'open', 'cursor'),

@@ -1,5 +1,6 @@
 import type { ProfileChanged } from '../domain/audit';
 import type { Profile } from '../domain/profile';
+import type { Configuration } from '../domain/profile-schema';
 import type { RedisConnection } from './connection';
 import type { Keyspace } from './keyspace';
 import { pageByName, type Page, type PageRequest } from './page';
@@ -43,13 +44,13 @@ export class Profiles {
 
   async read(profileId: string): Promise<Profile | undefined> {
     const [json, deleted] = await this.redis.hmGet(this.keyspace.profile(profileId), ['json', 'deleted']);
-    return json == null || deleted != null ? undefined : (JSON.parse(json) as Profile);
+    return json == null || deleted != null ? undefined : parseProfile(json);
   }
 
   /** The last version, also of a deleted profile: threads that were made before go on under it. */
   async readLast(profileId: string): Promise<Profile | undefined> {
     const json = await this.redis.hGet(this.keyspace.profile(profileId), 'json');
-    return json === null ? undefined : (JSON.parse(json) as Profile);
+    return json === null ? undefined : parseProfile(json);
   }
 
   list(page: PageRequest): Promise<Page<string>> {
@@ -82,4 +83,15 @@ export class Profiles {
     if (result === 'written' || result === 'stale' || result === 'gone') return result;
     throw new Error(`the profile script answered ${String(result)}`);
   }
+}
+
+/** A profile that was written before its configuration had permissions and tools has none. */
+function parseProfile(json: string): Profile {
+  const { configuration, ...profile } = JSON.parse(json) as Omit<Profile, 'configuration'> & {
+    configuration: Partial<Configuration> & Pick<Configuration, 'hooks' | 'timeouts'>;
+  };
+  return {
+    ...profile,
+    configuration: { permissions: [], unmatchedTools: 'allow', tools: [], ...configuration },
+  };
 }

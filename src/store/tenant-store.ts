@@ -1,11 +1,14 @@
 import { ApiKeys } from './api-keys';
+import { AuditedEvents } from './audited-events';
 import { Blobs } from './blobs';
 import { Calls } from './calls';
 import { openChangeFeed, type ChangeFeed } from './change-feed';
 import { connectRedis } from './connection';
+import { Deliveries } from './deliveries';
 import { Events } from './events';
 import { keyspaceOf } from './keyspace';
 import { OpenCalls } from './open-calls';
+import { PendingCalls } from './pending-calls';
 import { Profiles } from './profiles';
 import { Settings } from './settings';
 import { Threads } from './threads';
@@ -18,8 +21,10 @@ export interface TenantStore {
   readonly blobs: Blobs;
   readonly calls: Calls;
   readonly changes: ChangeFeed;
+  readonly deliveries: Deliveries;
   readonly events: Events;
   readonly openCalls: OpenCalls;
+  readonly pendingCalls: PendingCalls;
   readonly profiles: Profiles;
   readonly settings: Settings;
   readonly threads: Threads;
@@ -35,20 +40,27 @@ export async function openTenantStore(options: {
   onError: (error: Error) => void;
   /** Default 5,000. */
   commandTimeoutMs?: number;
+  /** Values of the tenant's named secrets, which no event may show. Default: there are none. */
+  knownSecrets?: () => Promise<readonly string[]>;
 }): Promise<TenantStore> {
   const keyspace = keyspaceOf(options.tenant);
   const redis = await connectRedis(options.url, options);
   const changes = await openChangeFeed(redis, keyspace, options.onError);
+  const blobs = new Blobs(redis, keyspace);
+  const settings = new Settings(redis, keyspace);
+  const knownSecrets = options.knownSecrets ?? (() => Promise.resolve([]));
   return {
     tenant: options.tenant,
     apiKeys: new ApiKeys(redis, keyspace),
-    blobs: new Blobs(redis, keyspace),
-    calls: new Calls(redis, keyspace),
+    blobs,
+    calls: new Calls(redis, keyspace, new AuditedEvents(blobs, settings, knownSecrets)),
     changes,
+    deliveries: new Deliveries(redis, keyspace),
     events: new Events(redis, keyspace),
     openCalls: new OpenCalls(redis, keyspace),
+    pendingCalls: new PendingCalls(redis, keyspace),
     profiles: new Profiles(redis, keyspace),
-    settings: new Settings(redis, keyspace),
+    settings,
     threads: new Threads(redis, keyspace),
     waits: new Waits(redis, keyspace),
     ping: async () => {

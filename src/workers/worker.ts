@@ -1,6 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
 import { createCallStoreActivities, type CallStoreActivities } from '../activities/call-store';
+import {
+  createHookActivities,
+  type HookActivities,
+  type HookDependencies,
+} from '../activities/hook-activities';
 import { createReconcileActivities, type ReconcileActivities } from '../activities/reconcile';
 import { createToolCallWorkflows } from '../activities/tool-call-workflows';
 import type { TenantStores } from '../store/tenant-stores';
@@ -13,14 +18,20 @@ export interface WorkerOptions {
   readonly taskQueue: string;
   readonly stores: TenantStores;
   readonly workflowBundle: WorkflowBundleOption;
+  /** How hooks are asked by HTTP. */
+  readonly hooks: Omit<HookDependencies, 'stores'>;
   readonly identity?: string;
 }
 
-export type Activities = CallStoreActivities & ReconcileActivities;
+export type Activities = CallStoreActivities & HookActivities & ReconcileActivities;
 
-export function createActivities({ client, taskQueue, stores }: WorkerOptions): Activities {
+export function createActivities({ client, taskQueue, stores, hooks }: WorkerOptions): Activities {
   const workflows = createToolCallWorkflows(client.workflow, taskQueue);
-  return { ...createCallStoreActivities({ stores }), ...createReconcileActivities({ stores, workflows }) };
+  return {
+    ...createCallStoreActivities({ stores }),
+    ...createHookActivities({ stores, ...hooks }),
+    ...createReconcileActivities({ stores, workflows }),
+  };
 }
 
 /** Longer than the longest local activity, so that a stopping worker finishes what it has begun. */

@@ -2,6 +2,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { JsonValue } from '../domain/json-value';
 import type { CallStatus } from '../domain/tool-call';
 import type { AnswerInput, ResolveReply } from '../domain/tool-call-answer';
+import type { PendingInput, PendingReply } from '../domain/tool-call-pending';
 import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/tool-call-machine';
 
 /**
@@ -21,6 +22,12 @@ export const resolveWaitSignal = defineSignal<[JsonValue]>('resolveWait');
 
 /** What came of the tool that the caller ran. */
 export const reportResultUpdate = defineUpdate<ResultReply, [ResultInput]>('reportResult');
+
+/** Its caller cannot wait and is about to be told `pending`: the call is made to be found again, unless it is decided. */
+export const answerPendingUpdate = defineUpdate<PendingReply, [PendingInput]>('answerPending');
+
+/** An identical request asks for the decision of a call that was answered `pending`; it is handed out once. */
+export const claimDecisionUpdate = defineUpdate<PendingReply, [PendingInput]>('claimDecision');
 
 export const cancelCallUpdate = defineUpdate<CancelReply, [CancelInput]>('cancelCall');
 

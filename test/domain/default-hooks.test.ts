@@ -12,7 +12,13 @@ const profileWith = (hooks: readonly Hook[], defaults?: DefaultsTaken): Profile 
   version: 1,
   createdAt: '',
   updatedAt: '',
-  configuration: { hooks: [...hooks], timeouts: { outputTimeoutMs: 1_000 } },
+  configuration: {
+    hooks: [...hooks],
+    permissions: [],
+    unmatchedTools: 'allow' as const,
+    tools: [],
+    timeouts: { outputTimeoutMs: 1_000, approvalGrantTtlMs: 3_600_000 },
+  },
   ...(defaults !== undefined && { defaults }),
 });
 
@@ -40,9 +46,13 @@ test('[S] the six default hooks, by id and tools', () => {
 test('[S] every default hook waits for a person for up to 24 hours and fails closed', () => {
   for (const { processor, ...hook } of DEFAULT_HOOKS.hooks) {
     expect(hook).toMatchObject({ point: 'before_tool_call', onFailure: 'fail_closed', mode: 'enforce' });
-    expect(processor).toMatchObject({ type: 'client', asyncTimeoutMs: 86_400_000, minApprovals: 1 });
-    expect(processor.allowSelfApproval).toBe(false);
-    expect(processor.approvers).toBeUndefined();
+    expect(processor).toEqual({
+      type: 'client',
+      asyncTimeoutMs: 86_400_000,
+      title: expect.any(String),
+      minApprovals: 1,
+      allowSelfApproval: false,
+    });
   }
 });
 

@@ -1,5 +1,5 @@
 import type { EventDraft, EventType } from '../../src/domain/audit';
-import type { Hook, PlacedHook } from '../../src/domain/hook';
+import type { ClientProcessor, Hook, PlacedHook } from '../../src/domain/hook';
 import type { JsonValue } from '../../src/domain/json-value';
 import type { Principal, Scope } from '../../src/domain/principal';
 import { inlineSubject, type BlobSubject, type InlineSubject } from '../../src/domain/subject';
@@ -28,7 +28,7 @@ export const person = (owner: string, ...scopes: Scope[]): Principal => ({
 export interface HookWish {
   readonly mode?: Hook['mode'];
   readonly onFailure?: Hook['onFailure'];
-  readonly client?: Partial<Hook['processor']>;
+  readonly client?: Partial<ClientProcessor>;
 }
 
 export function placedHook(index: number, { mode, onFailure, client }: HookWish = {}): PlacedHook {

@@ -1,3 +1,4 @@
+import { judgeOfHook } from '../../src/domain/judge';
 import fc from 'fast-check';
 import {
   applyAnswer,
@@ -37,7 +38,7 @@ function answered(
   decision: 'allow' | 'deny' | 'defer',
   value?: ReturnType<typeof subjectOf>,
 ): ProcessorAnswer {
-  return { outcome: 'answered', decision, ...(value !== undefined && { rewrite: value }) };
+  return { outcome: 'answered', by: 'human', decision, ...(value !== undefined && { rewrite: value }) };
 }
 
 function failed(outcome: (typeof FAILURES)[number]): ProcessorAnswer {
@@ -48,7 +49,8 @@ function failed(outcome: (typeof FAILURES)[number]): ProcessorAnswer {
 function run(list: readonly Round[], places = list.map((_, index) => index)): ChainState {
   let state = startChain(subjectOf('original'));
   list.forEach(([hook, said], at) => {
-    if (state.verdict === undefined) state = applyAnswer(state, placedHook(places[at] ?? at, hook), said);
+    if (state.verdict === undefined)
+      state = applyAnswer(state, judgeOfHook(placedHook(places[at] ?? at, hook)), said);
   });
   return state;
 }
@@ -130,7 +132,7 @@ test('C3: under fail_closed no failed hook ever lets the work through, whatever 
 
 test('C6: a cancelled hook denies whatever its onFailure', () => {
   for (const onFailure of ['fail_open', 'fail_closed'] as const) {
-    expect(effectiveDecision(placedHook(0, { onFailure }), cancelled)).toBe('deny');
+    expect(effectiveDecision({ onFailure }, cancelled)).toBe('deny');
     expect(concludeChain(run([[{ onFailure }, cancelled]]))).toEqual({
       kind: 'deny',
       denial: { by: 'cancelled', hookId: 'h0', reason: { code: 'gone' }, executed: false },
@@ -148,11 +150,16 @@ test.each([
     kind: 'deny',
     denial: { by, hookId: 'h0', reason: { code: `was ${outcome}` }, executed: false },
   });
-  expect(effectiveDecision(placedHook(0, { onFailure: 'fail_open' }), failed(outcome))).toBe('defer');
+  expect(effectiveDecision({ onFailure: 'fail_open' }, failed(outcome))).toBe('defer');
 });
 
 test('a person who denies is told apart from every failure, and the reason is the person’s', () => {
-  const said: ProcessorAnswer = { outcome: 'answered', decision: 'deny', reason: 'not on a Friday' };
+  const said: ProcessorAnswer = {
+    outcome: 'answered',
+    by: 'human',
+    decision: 'deny',
+    reason: 'not on a Friday',
+  };
   expect(concludeChain(run([[{}, said]]))).toEqual({
     kind: 'deny',
     denial: {
@@ -166,5 +173,5 @@ test('a person who denies is told apart from every failure, and the reason is th
 
 test('C1: a hook asked after the verdict is a mistake of the caller and not a second verdict', () => {
   const decided = run([[{}, answered('allow')]]);
-  expect(() => applyAnswer(decided, placedHook(1), answered('deny'))).toThrow('verdict');
+  expect(() => applyAnswer(decided, judgeOfHook(placedHook(1)), answered('deny'))).toThrow('verdict');
 });

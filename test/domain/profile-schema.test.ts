@@ -21,11 +21,11 @@ const owners = (count: number): string[] => Array.from({ length: count }, (_, in
 
 test.each([
   ['an unknown point', { point: 'before_lunch' }, ['/hooks/0/point']],
-  ['a point that is not served', { point: 'after_tool_call' }, ['/hooks/0/point']],
+  ['a point that is not served', { point: 'after_output' }, ['/hooks/0/point']],
   ['an unknown processor', { processor: { type: 'pigeon' } }, ['/hooks/0/processor/type']],
   [
     'a processor that is not served',
-    { processor: { type: 'url', url: 'https://x' } },
+    { processor: { type: 'agent', profileId: 'p' } },
     ['/hooks/0/processor/type'],
   ],
   ['no processor', { processor: undefined }, ['/hooks/0/processor']],
@@ -170,7 +170,8 @@ test.each([
   ['hooks'],
   [{ hooks: null }],
   [{ hooks: {} }],
-  [{ permissions: [] }],
+  [{ permissions: {} }],
+  [{ unmatchedTools: 'maybe' }],
   [{ Hooks: [] }],
 ])('%j is no configuration', (sent) => {
   expect(faultsOf(sent)).not.toEqual([]);
@@ -187,7 +188,10 @@ test('defaults are written out, so that what is read is the whole truth', () => 
         mode: 'enforce',
       },
     ],
-    timeouts: { outputTimeoutMs: 3_600_000 },
+    permissions: [],
+    unmatchedTools: 'allow',
+    tools: [],
+    timeouts: { outputTimeoutMs: 3_600_000, approvalGrantTtlMs: 3_600_000 },
   });
 });
 

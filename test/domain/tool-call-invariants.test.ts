@@ -79,11 +79,15 @@ const everyStory = (check: (story: Story) => void): void => {
   );
 };
 
+/** The last state before the tool's result was reported: the chain is the input's until then. */
+const beforeTool = ({ steps, state }: Story): Story['state'] =>
+  steps.findLast((step) => step.state.reported === undefined)?.state ?? state;
+
 test('on every path each asked hook has exactly one hook_decision, in order, and no other hook has any', () => {
   everyStory((story) => {
     const decisions = eventsOf(story.events, 'hook_decision').map(({ index }) => index);
     const parked = story.isParked ? 1 : 0;
-    const asked = Array.from({ length: story.state.asked - parked }, (_, index) => index);
+    const asked = Array.from({ length: beforeTool(story).asked - parked }, (_, index) => index);
     expect(decisions).toEqual(asked);
     expect(eventsOf(story.events, 'wait_resolved')).toHaveLength(story.state.waitsOpened - parked);
     expect(eventsOf(story.events, 'wait_opened')).toHaveLength(story.state.waitsOpened);
@@ -135,8 +139,9 @@ test('a denied tool never runs: no path leads from a denial to allowed, and what
       expect(status).not.toBe('denied');
     }
     if (status !== 'waiting' && !denied) {
-      expect(concludeChain(story.state.chain).kind).toBe('allow');
-      expect(input).toEqual(story.state.chain.subject);
+      const { chain } = beforeTool(story);
+      expect(concludeChain(chain).kind).toBe('allow');
+      expect(input).toEqual(chain.subject);
     }
     if (status === 'denied') expect(['human', 'timeout']).toContain(denial?.by);
     if (status === 'cancelled') expect(denial?.by).toBe('cancelled');
@@ -170,10 +175,10 @@ test('opening a call depends on nothing but its start and the clock', () => {
 });
 
 test('restate adds no event and keeps number and state, wherever a call stands', () => {
-  everyStory(({ state }) => {
-    expect(restate(state)).toMatchObject({ n: state.n, events: [], call: state.call });
-    expect(restate(state).state).toBe(state);
-    expect(restate(state).waits).toEqual(state.wait === undefined ? [] : [state.wait]);
+  everyStory(({ start, state }) => {
+    expect(restate(start, state)).toMatchObject({ n: state.n, events: [], call: state.call });
+    expect(restate(start, state).state).toBe(state);
+    expect(restate(start, state).waits).toEqual(state.wait === undefined ? [] : [state.wait]);
   });
 });
 

@@ -81,7 +81,13 @@ test('a call is pinned to the hooks of its tool, each with its place in the prof
     id: 'p',
     name: 'n',
     version: 7,
-    configuration: { hooks, timeouts: { outputTimeoutMs: 1_000 } },
+    configuration: {
+      hooks,
+      permissions: [],
+      unmatchedTools: 'allow' as const,
+      tools: [],
+      timeouts: { outputTimeoutMs: 1_000, approvalGrantTtlMs: 3_600_000 },
+    },
     createdAt: '',
     updatedAt: '',
   };
@@ -92,7 +98,7 @@ test('a call is pinned to the hooks of its tool, each with its place in the prof
       { index: 0, hook: hooks[0] },
       { index: 1, hook: hooks[1] },
     ],
-    timeouts: { outputTimeoutMs: 1_000 },
+    timeouts: { outputTimeoutMs: 1_000, approvalGrantTtlMs: 3_600_000 },
   });
   expect(hooksAt(hooksForTool(hooks, 'pay.eu'), 'after_tool_call')).toEqual([]);
 });

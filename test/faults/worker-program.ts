@@ -4,6 +4,7 @@ import type { CommitStep } from '../../src/activities/call-store';
 import { openTenantStore } from '../../src/store/tenant-store';
 import { TenantStores } from '../../src/store/tenant-stores';
 import { createActivities, createWorker } from '../../src/workers/worker';
+import { testOutbound, testSecrets } from '../support/hook-service';
 import { withCrashPoint } from './crash-point';
 import { announce, readSetup } from './program-setup';
 
@@ -19,6 +20,7 @@ async function main(): Promise<void> {
     taskQueue: setup.taskQueue,
     stores,
     workflowBundle: { codePath: setup.bundlePath },
+    hooks: { http: testOutbound(), secrets: testSecrets(tenant) },
   };
   const stepOf = (_name: string, [step]: readonly unknown[]): number => (step as CommitStep).transition.n;
   const worker = await createWorker(

@@ -2,6 +2,7 @@ import { DEFAULT_HOOKS } from '../../src/domain/default-hooks';
 import { inlineSubject } from '../../src/domain/subject';
 import type { ToolCallStart } from '../../src/domain/tool-call';
 import { createCallStoreActivities } from '../../src/activities/call-store';
+import { HookAsking } from '../../src/workflows/tool-call/hook-asking';
 import { ToolCallRun } from '../../src/workflows/tool-call/tool-call-run';
 import { Scene } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';
@@ -92,8 +93,12 @@ describe('only the clock of the workflow decides', () => {
     };
     const run = new ToolCallRun(start, {
       store: createCallStoreActivities({ stores: stack.stores }),
+      hooks: new HookAsking(),
       now,
       onChange: () => undefined,
+      stoppable: () => {
+        throw new Error('no hook of this call is asked');
+      },
     });
     await run.open();
     return { scene, run, callId: start.callId };

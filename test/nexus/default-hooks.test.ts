@@ -91,7 +91,10 @@ test('defaults of a hook are stored explicitly: what is read is the whole truth'
         mode: 'enforce',
       },
     ],
-    timeouts: { outputTimeoutMs: 3_600_000 },
+    permissions: [],
+    unmatchedTools: 'allow',
+    tools: [],
+    timeouts: { outputTimeoutMs: 3_600_000, approvalGrantTtlMs: 3_600_000 },
   });
 });
 

@@ -14,7 +14,13 @@ afterAll(stopNexus);
 const old = (id: string, hooks = DEFAULT_HOOKS.hooks): Profile => ({
   id,
   name: 'old',
-  configuration: { hooks: [...hooks], timeouts: { outputTimeoutMs: 3_600_000 } },
+  configuration: {
+    hooks: [...hooks],
+    permissions: [],
+    unmatchedTools: 'allow' as const,
+    tools: [],
+    timeouts: { outputTimeoutMs: 3_600_000, approvalGrantTtlMs: 3_600_000 },
+  },
   version: 1,
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',

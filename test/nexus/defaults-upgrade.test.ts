@@ -1,3 +1,4 @@
+import { DEFAULT_SETTINGS } from '../../src/domain/settings';
 import { DEFAULT_HOOKS, type DefaultHookSet } from '../../src/domain/default-hooks';
 import type { Profile } from '../../src/domain/profile';
 import { upgradeAllDefaults } from '../../src/server/nexus/upgrade-defaults';
@@ -114,7 +115,7 @@ test('a profile that would pass 16 hooks is left whole and reported', async () =
 
 test('a tenant that made it manual is not upgraded by a start', async () => {
   const { id } = await made();
-  await nexus.store.settings.write({ defaultHooks: 'manual', operatorSignal: true });
+  await nexus.store.settings.write({ ...DEFAULT_SETTINGS, defaultHooks: 'manual' });
   await expect(upgradeAll()).resolves.toEqual({ upgraded: [], left: [] });
   expect((await read(id)).version).toBe(1);
 });

@@ -43,6 +43,7 @@ export async function startNexus(options: NexusOptions = {}): Promise<Nexus> {
   const app = createNexusApp({
     stores: new TenantStores([store, ...others]),
     extraRoutes: [],
+    development: true,
     logger: silent,
     checks,
     ...rest,

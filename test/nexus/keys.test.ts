@@ -84,15 +84,24 @@ test('a key that is limited to some profiles cannot lift its limit', async () =>
 });
 
 test('settings are read whole, replaced whole, and refuse what they do not know', async () => {
-  expect((await admin.get('/v1/settings')).body).toEqual({ defaultHooks: 'auto', operatorSignal: true });
-  const wanted = { defaultHooks: 'manual', operatorSignal: false };
+  const defaults = {
+    defaultHooks: 'auto',
+    operatorSignal: true,
+    auditValues: 'redacted',
+    redaction: { fields: [], patterns: [] },
+  };
+  expect((await admin.get('/v1/settings')).body).toEqual(defaults);
+  const wanted = {
+    defaultHooks: 'manual',
+    operatorSignal: false,
+    defaultApprovers: ['ann', 'scope:admin'],
+    auditValues: 'none',
+    redaction: { fields: ['iban'], patterns: ['[0-9]{16}'] },
+  };
   expect((await admin.put('/v1/settings', wanted)).body).toEqual(wanted);
   expect((await admin.get('/v1/settings')).body).toEqual(wanted);
   const { status, body } = await admin.put('/v1/settings', { defaultHooks: 'never', retention: 3 });
   expect(status).toBe(422);
   expect(body).toMatchObject({ errors: [{ pointer: '/defaultHooks' }, { pointer: '/retention' }] });
-  expect((await admin.put('/v1/settings', {})).body).toEqual({
-    defaultHooks: 'auto',
-    operatorSignal: true,
-  });
+  expect((await admin.put('/v1/settings', {})).body).toEqual(defaults);
 });

@@ -73,10 +73,13 @@ test('while the store is away requests are 503, and are served again when it is 
   url.port = String(way.port);
   const store = await openTenantStore({ tenant: 'outage', url: url.href, onError: () => undefined });
   const stores = new TenantStores([store]);
-  const server = await listen(createNexusApp({ stores, extraRoutes: [], logger: silent, checks: [] }), {
-    port: 0,
-    host: '127.0.0.1',
-  });
+  const server = await listen(
+    createNexusApp({ stores, extraRoutes: [], development: false, logger: silent, checks: [] }),
+    {
+      port: 0,
+      host: '127.0.0.1',
+    },
+  );
   const createdAt = new Date().toISOString();
   const { token } = await store.apiKeys.create({ owner: 'a', scopes: ['admin'], createdAt });
   const client = clientOf(server.url, token);
@@ -99,10 +102,13 @@ test('a store that hangs is 503 as well, and nobody waits for ever', async () =>
   const options = { tenant: 'hanging', url: url.href, onError: () => undefined, commandTimeoutMs: 300 };
   const store = await openTenantStore(options);
   const stores = new TenantStores([store]);
-  const server = await listen(createNexusApp({ stores, extraRoutes: [], logger: silent, checks: [] }), {
-    port: 0,
-    host: '127.0.0.1',
-  });
+  const server = await listen(
+    createNexusApp({ stores, extraRoutes: [], development: false, logger: silent, checks: [] }),
+    {
+      port: 0,
+      host: '127.0.0.1',
+    },
+  );
   const createdAt = new Date().toISOString();
   const { token } = await store.apiKeys.create({ owner: 'a', scopes: ['admin'], createdAt });
   way.hang();

@@ -65,7 +65,7 @@ test('workflow code names its patches only through the list', () => {
     .filter((name) => name.endsWith('.ts') && name !== 'patches.ts')
     .map((name) => readFileSync(join(WORKFLOWS, name), 'utf8'));
   const named = sources.flatMap((source) =>
-    [...source.matchAll(/(?:patched|deprecatePatch)\(([^)]*)\)/g)].map(([, id]) => id ?? ''),
+    [...source.matchAll(/(?:patched|deprecatePatch)\(([^ )]*)[^)]*\)/g)].map(([, id]) => id ?? ''),
   );
   const listed = Object.keys(PATCHES).map((id) => `'${id}'`);
   expect(named.filter((id) => !listed.includes(id))).toEqual([]);

@@ -78,7 +78,13 @@ export const profileOf = (id: string, version = 1, name = 'p'): Profile => ({
   id,
   name,
   version,
-  configuration: { hooks: [gate()], timeouts: { outputTimeoutMs: 60_000 } },
+  configuration: {
+    hooks: [gate()],
+    permissions: [],
+    unmatchedTools: 'allow' as const,
+    tools: [],
+    timeouts: { outputTimeoutMs: 60_000, approvalGrantTtlMs: 3_600_000 },
+  },
   createdAt: AT,
   updatedAt: AT,
 });

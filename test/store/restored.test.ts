@@ -23,7 +23,7 @@ test('a store that lost everything gets a call, its thread and its wait back, wi
   const threadId = await newThread(store);
   const { start, opened, waitId } = await park(store, threadId);
   await loseTenant(redis, store.tenant);
-  await store.calls.commit(restate(opened.state), { start });
+  await store.calls.commit(restate(start, opened.state), { start });
   expect((await store.calls.read(start.callId))?.state).toEqual(opened.state);
   expect((await store.threads.read(threadId))?.openWaits).toEqual([waitId]);
   expect((await store.threads.list({ limit: 10 }, 'waiting')).items).toEqual([threadId]);

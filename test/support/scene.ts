@@ -1,8 +1,11 @@
 import type { Answer, Api } from './api';
 import type { Stack } from './stack';
 
+/** A client hook in short; with `url` a hook that is asked by HTTP. */
 export interface SceneHook {
   readonly id: string;
+  readonly point?: 'before_tool_call' | 'after_tool_call';
+  readonly where?: readonly object[];
   readonly tools?: readonly string[];
   readonly onFailure?: 'fail_closed' | 'fail_open';
   readonly mode?: 'enforce' | 'observe';
@@ -10,6 +13,11 @@ export interface SceneHook {
   readonly approvers?: readonly string[];
   readonly minApprovals?: number;
   readonly allowSelfApproval?: boolean;
+  readonly url?: string;
+  readonly secret?: string;
+  readonly headers?: object;
+  readonly timeoutMs?: number;
+  readonly retries?: number;
 }
 
 export interface StoredEventView {
@@ -32,11 +40,20 @@ export class Scene {
   ) {}
 
   /** `hooks` absent: a profile with the default hooks. */
-  static async set(stack: Stack, hooks?: readonly SceneHook[], timeouts?: object): Promise<Scene> {
+  static async set(
+    stack: Stack,
+    hooks?: readonly SceneHook[],
+    timeouts?: object,
+    more: object = {},
+  ): Promise<Scene> {
     const admin = await stack.as('root', ['admin']);
     const agent = await stack.as('agent', ['calls']);
     const approver = await stack.as('ann', ['waits:resolve', 'read']);
-    const configuration = { ...(hooks && { hooks: hooks.map(clientHook) }), ...(timeouts && { timeouts }) };
+    const configuration = {
+      ...(hooks && { hooks: hooks.map(hookOf) }),
+      ...(timeouts && { timeouts }),
+      ...more,
+    };
     const profile = await admin.post('/v1/profiles', { name: 'scene', configuration });
     if (profile.status !== 201) throw new Error(JSON.stringify(profile.body));
     const thread = await agent.post('/v1/threads', { profileId: profile.body.id });
@@ -88,13 +105,14 @@ export class Scene {
   }
 }
 
-function clientHook(hook: SceneHook): object {
-  const { id, tools, onFailure, mode, ...processor } = hook;
+/** A hook as the API takes it. */
+export function hookOf(hook: SceneHook): object {
+  const { id, point = 'before_tool_call', tools, where, onFailure, mode, ...processor } = hook;
   return {
     id,
-    point: 'before_tool_call',
-    ...(tools && { match: { tools } }),
-    processor: { type: 'client', ...processor },
+    point,
+    ...((tools ?? where) && { match: { ...(tools && { tools }), ...(where && { where }) } }),
+    processor: { type: processor.url === undefined ? 'client' : 'url', ...processor },
     ...(onFailure && { onFailure }),
     ...(mode && { mode }),
   };

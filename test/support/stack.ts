@@ -10,6 +10,7 @@ import { openTenantStore, type TenantStore } from '../../src/store/tenant-store'
 import { TenantStores } from '../../src/store/tenant-stores';
 import { createActivities, createWorker, type Activities } from '../../src/workers/worker';
 import { Api } from './api';
+import { testOutbound, testSecrets } from './hook-service';
 import { testServices } from './services';
 import { SkippingWorkflowClient } from './skipping-client';
 
@@ -60,8 +61,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const connection = await Connection.connect({ address: services.temporalAddress });
   const clientOptions = { connection, namespace: services.namespace };
   const client = options.skipTime === true ? new SkippingClient(clientOptions) : new Client(clientOptions);
+  const secrets = testSecrets(tenant);
+  const http = testOutbound();
   const nexus = await startNexus({
     stores,
+    secrets,
+    development: true,
     client,
     taskQueue,
     host: '127.0.0.1',
@@ -86,6 +91,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       taskQueue,
       stores,
       workflowBundle: { codePath: services.bundlePath },
+      hooks: { http, secrets, publicUrl: nexus.url },
     };
     const activities = createActivities(workerOptions);
     const worker = await createWorker(workerOptions, options.wrapActivities?.(activities) ?? activities);
@@ -124,6 +130,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     async stop() {
       await nexus.close(0);
       await Promise.all(workers.map((worker) => worker.stop()));
+      await http.close();
       await connection.close();
       await store.close();
     },

@@ -1,5 +1,6 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { parseAllowList, type AllowList } from '../../outbound/address-rules';
 import { SettingsError } from './settings-error';
 import { parseTenants, type TenantAddress } from './tenant-list';
 
@@ -16,6 +17,13 @@ export interface ServiceSettings {
   readonly host: string;
   readonly port: number;
   readonly logLevel: string;
+  /** Accepts hooks at `http://localhost`. */
+  readonly development: boolean;
+  /** Where receivers of hooks reach Nexus; without it no late answers are taken. */
+  readonly publicUrl?: string;
+  /** Addresses that are reached although they are private, local or reserved. */
+  readonly allowedAddresses: AllowList;
+  readonly secretsFile?: string;
 }
 
 const variables = z.object({
@@ -35,6 +43,31 @@ const variables = z.object({
       error: 'PORTCULLIS_LOG_LEVEL is fatal, error, warn, info, debug, trace or silent',
     })
     .default('info'),
+  PORTCULLIS_MODE: z
+    .enum(['production', 'development'], { error: 'PORTCULLIS_MODE is production or development' })
+    .default('production'),
+  PORTCULLIS_PUBLIC_URL: z
+    .url({
+      protocol: /^https?$/,
+      error: 'PORTCULLIS_PUBLIC_URL is where hooks reach Nexus, such as https://portcullis.example.com',
+    })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  PORTCULLIS_ALLOWED_ADDRESSES: z
+    .string()
+    .default('')
+    .transform((text, ctx) => {
+      try {
+        return parseAllowList(text);
+      } catch (error) {
+        ctx.addIssue({
+          code: 'custom',
+          message: `PORTCULLIS_ALLOWED_ADDRESSES: ${error instanceof Error ? error.message : 'not readable'}`,
+        });
+        return z.NEVER;
+      }
+    }),
+  PORTCULLIS_SECRETS_FILE: z.string().min(1).optional(),
 });
 
 /**
@@ -45,6 +78,7 @@ const variables = z.object({
 export function readServiceSettings(env: NodeJS.ProcessEnv): ServiceSettings {
   const parsed = variables.safeParse(env);
   if (!parsed.success) throw new SettingsError(parsed.error.issues.map(({ message }) => message).join('\n'));
+  const { PORTCULLIS_PUBLIC_URL: publicUrl, PORTCULLIS_SECRETS_FILE: secretsFile } = parsed.data;
   const { connectionOptions, namespace } = loadClientConnectConfig({
     overrideEnvVars: Object.fromEntries(Object.entries(env).filter(isSet)),
   });
@@ -55,6 +89,10 @@ export function readServiceSettings(env: NodeJS.ProcessEnv): ServiceSettings {
     host: parsed.data.PORTCULLIS_HOST,
     port: parsed.data.PORTCULLIS_PORT,
     logLevel: parsed.data.PORTCULLIS_LOG_LEVEL,
+    development: parsed.data.PORTCULLIS_MODE === 'development',
+    allowedAddresses: parsed.data.PORTCULLIS_ALLOWED_ADDRESSES,
+    ...(publicUrl !== undefined && { publicUrl }),
+    ...(secretsFile !== undefined && { secretsFile }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import { secretsFileIn } from '../first-secrets';
 import type { EmbeddedSettings } from '../embedded/embedded-settings';
 
 export interface ChildAddresses {
@@ -23,6 +24,8 @@ export function childEnvironment(
     PORTCULLIS_PORT: String(nexusPort),
     PORTCULLIS_DATA: settings.dataDir,
     PORTCULLIS_MODE: 'development',
+    PORTCULLIS_PUBLIC_URL: env['PORTCULLIS_PUBLIC_URL'] ?? `http://127.0.0.1:${nexusPort}`,
+    PORTCULLIS_SECRETS_FILE: env['PORTCULLIS_SECRETS_FILE'] ?? secretsFileIn(settings.dataDir),
   };
 }
 

@@ -88,6 +88,12 @@ export const PROBLEM_TYPES = {
     when: 'An output is reported for a call that still waits. The tool should not have run.',
     remedy: 'Wait until the call is `allowed`, run the tool with its `input`, then report.',
   },
+  'result-reported': {
+    status: 409,
+    title: 'Another result was reported before',
+    when: 'The call has a result that its hooks are judging, and another one is reported.',
+    remedy: 'The first report counts. Read the call to see what became of it.',
+  },
   'call-ended': {
     status: 409,
     title: 'The call has ended',
@@ -105,6 +111,12 @@ export const PROBLEM_TYPES = {
     title: 'The value has changed',
     when: 'The `subjectDigest` that was sent is not the digest of the value that waits now.',
     remedy: 'Read the wait again, judge the value it has now, and send its `subjectDigest`.',
+  },
+  'delivery-closed': {
+    status: 409,
+    title: 'The delivery takes no answer any more',
+    when: 'The hook has answered this delivery already, its call went on without the answer, or the hook only observes.',
+    remedy: 'Do not send the answer again.',
   },
   'wait-expired': {
     status: 410,

@@ -1,6 +1,6 @@
 import { defaultsAfterEdit } from '../../domain/default-hooks';
 import type { Profile } from '../../domain/profile';
-import type { Hook } from '../../domain/profile-schema';
+import type { Hook } from '../../domain/hook-schema';
 import type { ProfileWrite } from '../../store/profiles';
 import { assertVersion, type ExpectedVersions } from '../http/etag';
 import { HttpProblem } from '../http/problem';

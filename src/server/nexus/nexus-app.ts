@@ -33,6 +33,8 @@ export interface NexusAppOptions {
   /** Routes that need more than the stores, such as those of tool calls. */
   readonly extraRoutes: readonly NexusRoute[];
   readonly logger: Logger;
+  /** Accepts hooks at `http://localhost`. */
+  readonly development: boolean;
   /** Asked by `/readyz`. */
   readonly checks: readonly ReadinessCheck[];
   readonly limits?: Limits;
@@ -43,11 +45,11 @@ export interface NexusAppOptions {
 }
 
 export function createNexusApp(options: NexusAppOptions): Express {
-  const { stores, extraRoutes, logger, checks, trustProxy, mounts } = options;
+  const { stores, extraRoutes, logger, checks, development, trustProxy, mounts } = options;
   const defaultHooks = options.defaultHooks ?? DEFAULT_HOOKS;
   const routes = [
-    ...createProfileRoutes({ defaultHooks }),
-    ...createProfileChangeRoutes(),
+    ...createProfileRoutes({ defaultHooks, development }),
+    ...createProfileChangeRoutes({ development }),
     ...createDefaultHookRoutes({ defaultHooks }),
     ...createKeyRoutes(),
     ...createSettingsRoutes(),

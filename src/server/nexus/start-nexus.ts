@@ -5,17 +5,24 @@ import type { TenantStores } from '../../store/tenant-stores';
 import { listen, type Listening } from '../http/listen';
 import { createToolCallGateway, type ToolCallGateway } from '../temporal';
 import { createNexusApp } from './nexus-app';
+import type { Secrets } from '../../secrets/secrets';
 import { createCloseThreadRoute } from './routes/close-thread';
+import { createDeliveryRoute } from './routes/deliveries';
 import { createResolveRoutes } from './routes/resolve';
 import { createToolCallRoutes } from './routes/tool-calls';
 import { createToolResultRoute } from './routes/tool-results';
 import { upgradeAllDefaults } from './upgrade-defaults';
+import { LateAnswers } from './waits/late-answer';
 import { WaitResolver } from './waits/resolve-wait';
 
 export interface NexusOptions {
   readonly stores: TenantStores;
   readonly client: Client;
   readonly taskQueue: string;
+  /** Named secrets, with which late answers of hooks may be signed. */
+  readonly secrets: Secrets;
+  /** Accepts hooks at `http://localhost`. */
+  readonly development: boolean;
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -43,12 +50,14 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
   const app = createNexusApp({
     stores,
     defaultHooks,
+    development: options.development,
     logger: log,
     extraRoutes: [
       ...createToolCallRoutes(gateway),
       createToolResultRoute(gateway),
       createCloseThreadRoute(gateway),
       ...createResolveRoutes(new WaitResolver(gateway)),
+      createDeliveryRoute(new LateAnswers(gateway, stores, options.secrets)),
     ],
     checks: [
       { name: 'temporal', check: () => gateway.ping() },

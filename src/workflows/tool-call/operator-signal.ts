@@ -1,10 +1,14 @@
+import { patched } from '@temporalio/workflow';
 import { canonicalJson, sha256Hex } from '../../domain/digest';
 import { readHookResult } from '../../domain/hook-result';
 import { MAX_JSON_BYTES, type JsonValue } from '../../domain/json-value';
+import { isQuarantined, type Point } from '../../domain/point';
 import { TEMPORAL_OPERATOR } from '../../domain/principal';
-import { inlineSubject } from '../../domain/subject';
+import { inlineSubject, type Subject } from '../../domain/subject';
 import type { ToolCallStart } from '../../domain/tool-call';
 import type { AnswerInput } from '../../domain/tool-call-answer';
+import type { PatchId } from '../patches';
+import { keepSignalledEdit } from './hook-asking';
 
 export type SignalReading =
   { readonly ok: true; readonly input: AnswerInput } | { readonly ok: false; readonly problem: string };
@@ -12,29 +16,31 @@ export type SignalReading =
 /**
  * Reads the payload of the `resolveWait` signal as strictly as an HTTP body: a HookResult with `waitId` and, if the
  * sender likes, `subjectDigest`. Whoever may signal is the one principal `temporal-operator`; a name in the payload is
- * an unknown member.
+ * an unknown member. Where values must stay out of Temporal's history a signal may decide, and not rewrite.
  */
-export function readOperatorSignal(start: ToolCallStart, payload: JsonValue): SignalReading {
+export async function readOperatorSignal(
+  start: ToolCallStart,
+  payload: JsonValue,
+  point: Point,
+): Promise<SignalReading> {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
-    return { ok: false, problem: 'send an object with waitId and decision' };
+    return refused('send an object with waitId and decision');
   }
   const { waitId, subjectDigest, ...body } = payload as Record<string, JsonValue>;
-  if (typeof waitId !== 'string')
-    return { ok: false, problem: 'waitId is missing; it is shown in the details' };
+  if (typeof waitId !== 'string') return refused('waitId is missing; it is shown in the details');
   if (subjectDigest !== undefined && typeof subjectDigest !== 'string') {
-    return { ok: false, problem: 'subjectDigest is a string' };
+    return refused('subjectDigest is a string');
   }
-  const reading = readHookResult(body, 'before_tool_call');
+  const reading = readHookResult(body, point);
   if (!reading.ok) {
-    return {
-      ok: false,
-      problem: reading.faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; '),
-    };
+    return refused(reading.faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join('; '));
   }
   const { decision, reason, rewrite } = reading.result;
-  if (rewrite !== undefined && canonicalJson(rewrite.value).length > MAX_JSON_BYTES) {
-    return { ok: false, problem: 'updatedInput is larger than 1 MiB' };
+  if (rewrite !== undefined && isQuarantined(point)) {
+    return refused('what a tool gave is not rewritten by signal; send the new value over HTTP');
   }
+  const edit = rewrite === undefined ? undefined : await keptEdit(start, rewrite.value);
+  if (typeof edit === 'string') return refused(edit);
   const answerDigest = sha256Hex(canonicalJson(payload));
   return {
     ok: true,
@@ -48,10 +54,23 @@ export function readOperatorSignal(start: ToolCallStart, payload: JsonValue): Si
         decision,
         ...(reason !== undefined && { reason }),
         ...(subjectDigest !== undefined && { subjectDigest }),
-        ...(rewrite !== undefined && {
-          rewrite: inlineSubject({ point: 'before_tool_call', tool: start.tool, value: rewrite.value }),
-        }),
+        ...(edit !== undefined && { rewrite: edit }),
       },
     },
   };
+}
+
+/** The edited input as a subject, or what is wrong with it. */
+async function keptEdit(start: ToolCallStart, value: JsonValue): Promise<Subject | string> {
+  const { tenant, callId, tool } = start;
+  if (patched('edit-kept-by-activity' satisfies PatchId)) {
+    const kept = await keepSignalledEdit({ tenant, callId, value });
+    return kept.kind === 'kept' ? kept.subject : kept.problem;
+  }
+  if (canonicalJson(value).length > MAX_JSON_BYTES) return 'updatedInput is larger than 1 MiB';
+  return inlineSubject({ point: 'before_tool_call', tool, value });
+}
+
+function refused(problem: string): SignalReading {
+  return { ok: false, problem };
 }

@@ -15,9 +15,16 @@ import {
   type ResultInput,
   type ResultReply,
 } from '../../domain/tool-call-machine';
-import type { ToolCallState } from '../../domain/tool-call-state';
+import {
+  answerPending,
+  claimDecision,
+  type PendingInput,
+  type PendingReply,
+} from '../../domain/tool-call-pending';
+import { dueHook, isSettled, pointOf, type ToolCallState } from '../../domain/tool-call-state';
 import type { Transition } from '../../domain/transition';
 import { Mutex } from '../mutex';
+import type { HookAsking } from './hook-asking';
 
 /**
  * A running tool call: applies messages and the clock to the rules of domain/tool-call-machine, and stores each step
@@ -28,18 +35,29 @@ import { Mutex } from '../mutex';
  *       to that (transition.ts, T4).
  *   R3  Before a message is refused, the state is compared with the store's: a step from before a crash may be there
  *       that this run has not seen.
+ *   R4  While a hook is asked patiently, messages are taken. One that makes the hook's answer pointless ends the asking;
+ *       whichever is stored first stands.
  */
 export class ToolCallRun {
   state: ToolCallState;
   private readonly steps = new Mutex();
+  /** Attempts at the due hook that an earlier activity made. */
+  private attemptsMade = 0;
+  private asking: { readonly place: string; readonly stop: () => void } | undefined;
 
   constructor(
     private readonly start: ToolCallStart,
     private readonly given: {
       store: CallStoreActivities;
+      hooks: HookAsking;
       /** Milliseconds since the epoch. */
       now: () => number;
       onChange: (state: ToolCallState) => void;
+      /** Runs an ordinary activity so that `stop` ends it; undefined when it was ended so. */
+      stoppable: <Result>(run: () => Promise<Result>) => {
+        done: Promise<Result | undefined>;
+        stop: () => void;
+      };
     },
   ) {
     // The server stored the first step itself: with the same function, of the same arguments.
@@ -48,21 +66,38 @@ export class ToolCallRun {
       : initialState(start);
   }
 
-  get decided(): boolean {
+  /** Whether something is stored of the call. */
+  get known(): boolean {
     return this.state.n > 0;
   }
 
-  get ended(): boolean {
-    return this.decided && !isOpen(this.state.call.status);
+  /** Whether the call has an outcome for now: parked, allowed, or ended. */
+  get settled(): boolean {
+    return isSettled(this.state);
   }
 
-  /** Asks the hooks until one parks the call or it is decided. */
+  get ended(): boolean {
+    return this.known && !isOpen(this.state.call.status);
+  }
+
+  /** Goes through the hooks until one parks the call, it is decided, or one has to be asked patiently. */
   async open(): Promise<void> {
     await this.steps.run(async () => {
-      if (this.decided) return;
-      const first = await this.commit(openCall(this.start, this.given.now()), { onlyIfThreadOpen: true });
+      if (this.known) return;
+      const first = await this.commitWithAnswer(openCall(this.start, this.given.now()), true);
       if (first === 'thread_closed') await this.commit(openOnClosedThread(this.start, this.given.now()));
     });
+  }
+
+  /** Asks the due hook. */
+  async askDueHook(): Promise<void> {
+    const atOnce = await this.steps.run(async () => {
+      const placed = dueHook(this.start, this.state);
+      if (placed === undefined || this.attemptsMade > 0 || !this.given.hooks.mayTryAtOnce(placed))
+        return false;
+      return (await this.askAtOnce({ state: this.state }, placed.hook.id, false)) !== 'undecided';
+    });
+    if (!atOnce) await this.askPatiently();
   }
 
   answer(input: AnswerInput): Promise<ResolveReply> {
@@ -76,6 +111,7 @@ export class ToolCallRun {
     return this.perform(
       (now) => reportResult(this.start, this.state, { input, now }),
       (reply) => reply.ok,
+      (transition) => this.commitWithAnswer(transition, false),
     );
   }
 
@@ -83,6 +119,20 @@ export class ToolCallRun {
     return this.perform(
       (now) => cancelCall(this.start, this.state, { input, now }),
       (reply) => reply.ok,
+    );
+  }
+
+  answerPending(input: PendingInput): Promise<PendingReply> {
+    return this.perform(
+      (now) => answerPending(this.start, this.state, { input, now }),
+      (reply) => reply.kind !== 'taken',
+    );
+  }
+
+  claim(input: PendingInput): Promise<PendingReply> {
+    return this.perform(
+      (now) => claimDecision(this.start, this.state, { input, now }),
+      (reply) => reply.kind !== 'taken',
     );
   }
 
@@ -98,8 +148,8 @@ export class ToolCallRun {
   async catchUp(): Promise<void> {
     await this.steps.run(async () => {
       const stored = await this.compare();
-      if (this.decided && (stored === null || stored.n < this.state.n)) {
-        await this.commit(restate(this.state), { start: this.start });
+      if (this.known && (stored === null || stored.n < this.state.n)) {
+        await this.commit(restate(this.start, this.state), { start: this.start });
       }
     });
   }
@@ -107,6 +157,7 @@ export class ToolCallRun {
   private perform<Reply>(
     apply: (now: number) => Outcome<Reply>,
     accepted: (reply: Reply) => boolean,
+    commit = (transition: Transition): Promise<unknown> => this.commit(transition),
   ): Promise<Reply> {
     return this.steps.run(async () => {
       for (let compared = false; ;) {
@@ -117,7 +168,7 @@ export class ToolCallRun {
           continue;
         }
         if (outcome.kind === 'reply') return outcome.reply;
-        if ((await this.commit(outcome.transition)) === 'applied') return outcome.reply;
+        if ((await commit(outcome.transition)) === 'applied') return outcome.reply;
       }
     });
   }
@@ -127,6 +178,55 @@ export class ToolCallRun {
     const stored = await this.given.store.readState({ tenant, callId });
     if (stored !== null && stored.n > this.state.n) this.become(stored);
     return stored;
+  }
+
+  /** Stores a step together with the answer of the hook that is due after it, when that comes at once. */
+  private async commitWithAnswer(made: Transition, onlyIfThreadOpen: boolean) {
+    const placed = dueHook(this.start, made.state);
+    if (placed !== undefined && this.given.hooks.mayTryAtOnce(placed)) {
+      const reply = await this.askAtOnce({ made }, placed.hook.id, onlyIfThreadOpen);
+      if (reply !== 'undecided') return reply;
+    }
+    const { attemptsMade } = this;
+    const reply = await this.commit(made, { onlyIfThreadOpen });
+    if (reply === 'applied') this.attemptsMade = attemptsMade;
+    return reply;
+  }
+
+  private async askAtOnce(
+    from: { state: ToolCallState } | { made: Transition },
+    hookId: string,
+    onlyIfThreadOpen: boolean,
+  ): Promise<'applied' | 'taken' | 'thread_closed' | 'undecided'> {
+    const { start } = this;
+    const reply = await this.given.hooks.atOnce(
+      { start, from, now: this.given.now(), onlyIfThreadOpen },
+      hookId,
+    );
+    if (reply === undefined || reply.kind === 'undecided') {
+      this.attemptsMade = reply?.attempts ?? 1;
+      return 'undecided';
+    }
+    if (reply.kind !== 'thread_closed') this.become(reply.state);
+    return reply.kind;
+  }
+
+  private async askPatiently(): Promise<void> {
+    const { tenant, callId } = this.start;
+    const placed = dueHook(this.start, this.state);
+    if (placed === undefined) return;
+    const now = this.given.now();
+    const { attemptsMade } = this;
+    const { done, stop } = this.given.stoppable(() =>
+      this.given.hooks.patiently({ tenant, callId, now, attemptsMade }, placed),
+    );
+    const asking = { place: duePlace(this.state), stop };
+    this.asking = asking;
+    const reply = await done;
+    if (this.asking === asking) this.asking = undefined;
+    if (reply === undefined) return;
+    if (reply.kind === 'nothing_due') await this.catchUp();
+    else if (reply.state.n > this.state.n) this.become(reply.state);
   }
 
   private async commit(
@@ -146,7 +246,14 @@ export class ToolCallRun {
   }
 
   private become(state: ToolCallState): void {
+    if (duePlace(state) !== duePlace(this.state)) this.attemptsMade = 0;
     this.state = state;
+    if (this.asking !== undefined && this.asking.place !== duePlace(state)) this.asking.stop();
     this.given.onChange(state);
   }
+}
+
+/** Names the hook that is due; `none` when there is none. */
+function duePlace(state: ToolCallState): string {
+  return state.due === true && isOpen(state.call.status) ? `${pointOf(state)}:${state.asked}` : 'none';
 }

@@ -10,19 +10,23 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { CallStatus, ToolCallStart } from '../../domain/tool-call';
-import { deadlineOf, openWaitOf } from '../../domain/tool-call-state';
+import { deadlineOf, openWaitOf, pointOf } from '../../domain/tool-call-state';
 import {
+  answerPendingUpdate,
   callStateQuery,
   cancelCallUpdate,
   catchUpSignal,
+  claimDecisionUpdate,
   decideUpdate,
   reportResultUpdate,
   resolveWaitSignal,
   resolveWaitUpdate,
 } from '../messages';
 import { attributesAtEnd } from '../search-attributes';
+import { stoppable } from '../stoppable';
 import { until } from '../until';
 import { describeCall } from './details';
+import { HookAsking } from './hook-asking';
 import { readOperatorSignal } from './operator-signal';
 import { storeAccess } from './store-access';
 import { ToolCallRun } from './tool-call-run';
@@ -39,25 +43,42 @@ export async function toolCall(start: ToolCallStart): Promise<{ status: CallStat
   const describe = (): void => {
     setCurrentDetails(describeCall(start, run.state, notice));
   };
-  const run = new ToolCallRun(start, { store: storeAccess, now: Date.now, onChange: describe });
+  const run = new ToolCallRun(start, {
+    store: storeAccess,
+    hooks: new HookAsking(),
+    now: Date.now,
+    onChange: describe,
+    stoppable,
+  });
   /**
-   * Handlers wait for the first outcome, and are not cancelled with the workflow: a step that was begun is stored, and
-   * a signal's handler that is cancelled would end the workflow before its wait is closed.
+   * Handlers wait until something is stored of the call, and are not cancelled with the workflow: a step that was begun
+   * is stored, and a signal's handler that is cancelled would end the workflow before its wait is closed.
    */
-  const onceDecided = <Reply>(handle: () => Reply | Promise<Reply>): Promise<Reply> =>
+  const onceKnown = <Reply>(handle: () => Reply | Promise<Reply>): Promise<Reply> =>
     CancellationScope.nonCancellable(async () => {
-      await condition(() => run.decided);
+      await condition(() => run.known);
       return handle();
     });
+  const onceSettled = <Reply>(reply: () => Reply): Promise<Reply> =>
+    CancellationScope.nonCancellable(async () => {
+      await condition(() => run.settled);
+      return reply();
+    });
 
-  setHandler(decideUpdate, () => onceDecided(() => ({ status: run.state.call.status })));
-  setHandler(resolveWaitUpdate, (input) => onceDecided(() => run.answer(input)));
-  setHandler(reportResultUpdate, (input) => onceDecided(() => run.report(input)));
-  setHandler(cancelCallUpdate, (input) => onceDecided(() => run.cancel(input)));
-  setHandler(catchUpSignal, () => onceDecided(() => run.catchUp()));
+  setHandler(decideUpdate, () => onceSettled(() => ({ status: run.state.call.status })));
+  setHandler(resolveWaitUpdate, (input) => onceKnown(() => run.answer(input)));
+  setHandler(reportResultUpdate, async (input) => {
+    const reply = await onceKnown(() => run.report(input));
+    // Hooks judge what the tool gave; the caller is told what they made of it.
+    return reply.ok ? onceSettled(() => reply) : reply;
+  });
+  setHandler(cancelCallUpdate, (input) => onceKnown(() => run.cancel(input)));
+  setHandler(answerPendingUpdate, (input) => onceKnown(() => run.answerPending(input)));
+  setHandler(claimDecisionUpdate, (input) => onceKnown(() => run.claim(input)));
+  setHandler(catchUpSignal, () => onceKnown(() => run.catchUp()));
   setHandler(resolveWaitSignal, (payload) =>
-    onceDecided(async () => {
-      const reading = readOperatorSignal(start, payload);
+    onceKnown(async () => {
+      const reading = await readOperatorSignal(start, payload, pointOf(run.state));
       const reply = reading.ok ? await run.answer(reading.input) : undefined;
       if (reply?.ok === true) notice = undefined;
       else
@@ -89,8 +110,12 @@ export async function toolCall(start: ToolCallStart): Promise<{ status: CallStat
         await run.cancel({ by: 'temporal-operator', code: 'workflow_cancelled' });
         continue;
       }
+      if (!run.settled) {
+        await Promise.race([run.askDueHook(), condition(() => cancelRequested || run.settled)]);
+        continue;
+      }
       const deadline = deadlineOf(run.state) ?? Number.POSITIVE_INFINITY;
-      await until(() => cancelRequested || deadlineOf(run.state) !== deadline, {
+      await until(() => cancelRequested || !run.settled || deadlineOf(run.state) !== deadline, {
         ms: deadline - Date.now(),
         summary: run.state.call.status === 'waiting' ? 'Time-out of the wait' : 'Time-out of the output',
       });

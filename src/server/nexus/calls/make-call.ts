@@ -1,31 +1,16 @@
-import type { JsonValue } from '../../../domain/json-value';
-import { pinProfile } from '../../../domain/profile';
 import { requestDigest, type ToolCallStart } from '../../../domain/tool-call';
 import { openCall } from '../../../domain/tool-call-machine';
 import type { ToolCallState } from '../../../domain/tool-call-state';
 import { HttpProblem } from '../../http/problem';
 import type { Started, ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
-import { keptSubject } from '../kept-subject';
 import { visibleThread } from '../profile-access';
 import { addressed } from './addressed';
 import { callIdFor } from './call-id';
 import { callLocation } from './call-location';
+import type { MakeCall } from './call-request';
 import { notDecidedProblem } from './not-decided';
-
-export interface CallRequest {
-  readonly tool: string;
-  readonly input: JsonValue;
-  readonly toolUseId?: string;
-  readonly actor?: JsonValue;
-}
-
-export interface MakeCall {
-  readonly principal: NexusPrincipal;
-  readonly threadId: string;
-  readonly request: CallRequest;
-  readonly idempotencyKey: string | undefined;
-}
+import { prepareStart } from './prepare-start';
 
 /**
  * Takes a call from the request to its first outcome: parked, allowed or ended. A repeat under an Idempotency-Key
@@ -49,42 +34,8 @@ export async function makeCall(gateway: ToolCallGateway, make: MakeCall): Promis
   }
   if (closed) throw threadClosed();
 
-  const start = await prepareStart(make, { profileId: thread.profileId, callId, digest });
+  const start = await prepareStart(principal, request, { thread, callId, digest });
   return start.storedAsAllowed ? storeAllowed(gateway, principal, start) : decide(gateway, principal, start);
-}
-
-async function prepareStart(
-  { principal, threadId, request }: MakeCall,
-  at: { profileId: string; callId: string; digest: string },
-): Promise<ToolCallStart> {
-  const { store, tenant, key } = principal;
-  const [profile, settings] = await Promise.all([
-    store.profiles.readLast(at.profileId),
-    store.settings.read(),
-  ]);
-  if (profile === undefined) throw new Error(`thread ${threadId} has the unknown profile ${at.profileId}`);
-  const pinned = pinProfile(profile, request.tool);
-  return {
-    tenant,
-    callId: at.callId,
-    threadId,
-    profile: pinned,
-    tool: request.tool,
-    ...(request.toolUseId !== undefined && { toolUseId: request.toolUseId }),
-    execution: 'caller',
-    subject: await keptSubject(
-      store,
-      at.callId,
-      { point: 'before_tool_call', tool: request.tool, value: request.input },
-      (digest) => `input-${digest}`,
-    ),
-    requestDigest: at.digest,
-    requestedBy: { owner: key.owner, keyId: key.id },
-    ...(request.actor !== undefined && { actor: request.actor }),
-    operatorSignal: settings.operatorSignal,
-    createdAt: new Date().toISOString(),
-    storedAsAllowed: pinned.hooks.length === 0,
-  };
 }
 
 /** The first outcome comes from the workflow, by way of the store. */
@@ -99,7 +50,7 @@ async function decide(
   throw notDecidedProblem(decided, start, principal);
 }
 
-/** No hook runs for the tool: nobody's opinion is needed, and one write and a start are all. */
+/** No rule of the profile has a say: nobody's opinion is needed, and one write and a start are all. */
 async function storeAllowed(
   gateway: ToolCallGateway,
   principal: NexusPrincipal,

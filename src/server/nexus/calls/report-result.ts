@@ -1,9 +1,11 @@
 import { v4 } from 'uuid';
+import { callFacts } from '../../../domain/call-facts';
 import { subjectDigest } from '../../../domain/digest';
 import type { JsonValue } from '../../../domain/json-value';
 import type { BlobSubject } from '../../../domain/subject';
 import type { CallStatus } from '../../../domain/tool-call';
 import type { ToolCallState } from '../../../domain/tool-call-state';
+import { keepResult } from '../../../store/keep-subject';
 import { HttpProblem } from '../../http/problem';
 import type { ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
@@ -31,10 +33,9 @@ export async function reportCallResult(
   if (found.kind === 'unstored') throw notDecided(threadId, callId);
   const { call } = found.state;
   const digest = subjectDigest({ point: 'after_tool_call', tool: call.tool, value: result.value });
-  if (isRecorded(found.state, result.kind, digest)) return found.state;
+  if (isReported(found.state, result.kind, digest)) return found.state;
 
-  const blob: BlobSubject = { kind: 'blob', digest, blob: `${result.kind}-${v4()}` };
-  await store.blobs.write(callId, blob.blob, result.value);
+  const blob = await quarantined(principal, callId, result);
   const reached = await reachCall(gateway, { store, callId }, () =>
     gateway.report(tenant, callId, { result: result.kind, blob }),
   );
@@ -45,10 +46,11 @@ export async function reportCallResult(
   }
   if (reached.kind === 'reply' && reached.reply.ok) return now;
   // Refused, and kept all the same: a worker stored this very report and died before it could say so.
-  if (recorded(now, result.kind)?.blob !== blob.blob) await store.blobs.discard(callId, blob.blob);
-  if (isRecorded(now, result.kind, digest)) return now;
-  if (reached.kind === 'reply' && !reached.reply.ok && reached.reply.code === 'not_decided') {
-    throw notDecided(threadId, callId);
+  if (!blobNamesOf(now).includes(blob.blob)) await store.blobs.discard(callId, blob.blob);
+  if (isReported(now, result.kind, digest)) return now;
+  if (reached.kind === 'reply' && !reached.reply.ok) {
+    if (reached.reply.code === 'not_decided') throw notDecided(threadId, callId);
+    if (reached.reply.code === 'being_judged') throw beingJudged(threadId, callId);
   }
   await store.calls.appendEvidence(
     now.call,
@@ -58,13 +60,45 @@ export async function reportCallResult(
   throw callEnded(threadId, callId, now.call.status);
 }
 
-/** Whether the call has this very result already. */
-function isRecorded(state: ToolCallState, kind: ReportedResult['kind'], digest: string): boolean {
-  return recorded(state, kind)?.digest === digest;
+/** The result as a blob that nobody is shown before it is judged. */
+async function quarantined(
+  { store }: NexusPrincipal,
+  callId: string,
+  { kind, value }: ReportedResult,
+): Promise<BlobSubject> {
+  const known = await store.calls.read(callId);
+  if (known === undefined) throw new HttpProblem('not-found', { detail: 'the call is not known any more' });
+  const { start, state } = known;
+  const conditional = start.profile.hooks.some(({ hook }) => hook.match?.where !== undefined);
+  const [input, thread] = conditional
+    ? await Promise.all([store.blobs.valueOf(callId, state.call.input), store.threads.read(start.threadId)])
+    : [null, undefined];
+  const facts = callFacts(start, thread?.thread.metadata ?? {});
+  const origin = { callId, profile: start.profile, facts };
+  return keepResult(store, origin, { kind, value, input }, `${kind}-${v4()}`);
 }
 
-function recorded({ call }: ToolCallState, kind: ReportedResult['kind']): BlobSubject | undefined {
-  return kind === 'output' ? call.output : call.error;
+/** Whether this very result was reported before, whatever the hooks made of it. */
+function isReported(
+  { call, reported }: ToolCallState,
+  kind: ReportedResult['kind'],
+  digest: string,
+): boolean {
+  const recorded = kind === 'output' ? call.output : call.error;
+  if (call.reportedDigest === undefined) return recorded?.digest === digest;
+  return call.reportedDigest === digest && (reported?.result ?? kind) === kind;
+}
+
+function blobNamesOf({ call, reported }: ToolCallState): (string | undefined)[] {
+  return [call.output?.blob, call.error?.blob, reported?.blob.blob];
+}
+
+function beingJudged(threadId: string, callId: string): HttpProblem {
+  return new HttpProblem('result-reported', {
+    detail: 'another result of this call was reported before and is being judged',
+    extensions: { callId },
+    headers: { Location: callLocation(threadId, callId) },
+  });
 }
 
 function notDecided(threadId: string, callId: string): HttpProblem {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DefaultHookSet } from '../../../domain/default-hooks';
 import { MAX_HOOKS } from '../../../domain/hook-limits';
-import { hooksSchema } from '../../../domain/profile-schema';
+import { hooksSchema } from '../../../domain/hook-schema';
 import { etagOf } from '../../http/etag';
 import { HttpProblem } from '../../http/problem';
 import { defineRoute, type NexusRoute } from '../define-route';

@@ -1,55 +1,65 @@
 import { z } from 'zod';
 import type { Profile } from '../../../domain/profile';
-import { hooksSchema, profileNameSchema, timeoutsSchema } from '../../../domain/profile-schema';
+import { configurationPatchSchema, profileNameSchema } from '../../../domain/profile-schema';
 import { etagOf, requireIfMatch } from '../../http/etag';
 import { HttpProblem } from '../../http/problem';
 import { changeProfile, withHooks } from '../change-profile';
 import { defineRoute, type NexusRoute } from '../define-route';
 import { ifMatchHeader, optionalIfMatch } from '../if-match';
+import { refuseLocalHooks } from '../local-hooks';
 import { profileSchema, profileView } from '../views/profile';
 
-export function createProfileChangeRoutes(): NexusRoute[] {
-  return [updateProfile, deleteProfile, removeHook];
+export function createProfileChangeRoutes({ development }: { development: boolean }): NexusRoute[] {
+  return [updateProfile(development), deleteProfile, removeHook];
 }
 
 const patchSchema = z
   .strictObject({
     name: profileNameSchema.optional(),
-    configuration: z
-      .strictObject({ hooks: hooksSchema.optional(), timeouts: timeoutsSchema.optional() })
-      .optional(),
+    configuration: configurationPatchSchema.optional(),
   })
   .meta({ id: 'ProfilePatch', description: 'Each member that is given replaces that member whole.' });
 
-const updateProfile = defineRoute({
-  method: 'PATCH',
-  path: '/v1/profiles/{profileId}',
-  operationId: 'updateProfile',
-  summary: 'Change a profile',
-  description: 'Calls that have started keep the version they started with.',
-  tags: ['profiles'],
-  auth: { scopes: ['profiles'] },
-  headers: z.object({ 'If-Match': ifMatchHeader }),
-  body: patchSchema,
-  problems: ['precondition-required', 'precondition-failed'],
-  responses: {
-    200: { description: 'The next version', schema: profileSchema, headers: { ETag: 'Its version' } },
-  },
-  handler: async ({ params, headers, body, principal }) => {
-    const next = await changeProfile(principal, params.profileId, requireIfMatch(headers['If-Match']), {
-      edit: (profile) => patched(profile, body),
-      write: (edited) => principal.store.profiles.put(edited, { change: 'updated', by: principal.key.owner }),
-    });
-    return { status: 200, body: profileView(next), headers: { ETag: etagOf(next.version) } };
-  },
-});
+const updateProfile = (development: boolean) =>
+  defineRoute({
+    method: 'PATCH',
+    path: '/v1/profiles/{profileId}',
+    operationId: 'updateProfile',
+    summary: 'Change a profile',
+    description: 'Calls that have started keep the version they started with.',
+    tags: ['profiles'],
+    auth: { scopes: ['profiles'] },
+    headers: z.object({ 'If-Match': ifMatchHeader }),
+    body: patchSchema,
+    problems: ['precondition-required', 'precondition-failed'],
+    responses: {
+      200: { description: 'The next version', schema: profileSchema, headers: { ETag: 'Its version' } },
+    },
+    handler: async ({ params, headers, body, principal }) => {
+      refuseLocalHooks(body.configuration?.hooks, development);
+      const next = await changeProfile(principal, params.profileId, requireIfMatch(headers['If-Match']), {
+        edit: (profile) => patched(profile, body),
+        write: (edited) =>
+          principal.store.profiles.put(edited, { change: 'updated', by: principal.key.owner }),
+      });
+      return { status: 200, body: profileView(next), headers: { ETag: etagOf(next.version) } };
+    },
+  });
 
-function patched(profile: Profile, { name, configuration }: z.output<typeof patchSchema>): Profile {
+function patched(profile: Profile, { name, configuration = {} }: z.output<typeof patchSchema>): Profile {
   const renamed = name === undefined ? profile : { ...profile, name };
-  const hooks = configuration?.hooks;
+  const { hooks, permissions, unmatchedTools, tools, timeouts } = configuration;
   const rehooked = hooks === undefined ? renamed : withHooks(renamed, hooks);
-  const timeouts = configuration?.timeouts ?? rehooked.configuration.timeouts;
-  return { ...rehooked, configuration: { ...rehooked.configuration, timeouts } };
+  return {
+    ...rehooked,
+    configuration: {
+      ...rehooked.configuration,
+      ...(permissions !== undefined && { permissions }),
+      ...(unmatchedTools !== undefined && { unmatchedTools }),
+      ...(tools !== undefined && { tools }),
+      ...(timeouts !== undefined && { timeouts }),
+    },
+  };
 }
 
 const deleteProfile = defineRoute({

@@ -7,6 +7,7 @@ import type { ConfigurationInput } from '../../../domain/profile-schema';
 import { cursorFor } from '../../http/cursor';
 import { etagOf } from '../../http/etag';
 import { cursorQuery, limitQuery, pageOf } from '../../http/page';
+import { refuseLocalHooks } from '../local-hooks';
 import { defineRoute, type NexusRoute } from '../define-route';
 import { maySeeProfile, requireWholeTenant, visibleProfile } from '../profile-access';
 import { profileSchema, profileView } from '../views/profile';
@@ -14,11 +15,16 @@ import { visiblePage } from '../visible-page';
 
 const cursor = cursorFor('profiles', z.string());
 
-export function createProfileRoutes({ defaultHooks }: { defaultHooks: DefaultHookSet }): NexusRoute[] {
-  return [createProfile(defaultHooks), listProfiles, readProfile];
+export interface ProfileRouteOptions {
+  readonly defaultHooks: DefaultHookSet;
+  readonly development: boolean;
 }
 
-function createProfile(defaultHooks: DefaultHookSet): NexusRoute {
+export function createProfileRoutes(options: ProfileRouteOptions): NexusRoute[] {
+  return [createProfile(options), listProfiles, readProfile];
+}
+
+function createProfile({ defaultHooks, development }: ProfileRouteOptions): NexusRoute {
   return defineRoute({
     method: 'POST',
     path: '/v1/profiles',
@@ -41,6 +47,7 @@ function createProfile(defaultHooks: DefaultHookSet): NexusRoute {
     },
     handler: async ({ body, principal }) => {
       requireWholeTenant(principal);
+      refuseLocalHooks(body.configuration.hooks, development);
       const profile = newProfile(body.name, body.configuration, defaultHooks);
       const written = await principal.store.profiles.put(profile, {
         change: 'created',
@@ -54,13 +61,13 @@ function createProfile(defaultHooks: DefaultHookSet): NexusRoute {
 }
 
 /** Defaults are stored explicitly, so that what is read is the whole truth. */
-function newProfile(name: string, { hooks, timeouts }: ConfigurationInput, set: DefaultHookSet): Profile {
+function newProfile(name: string, { hooks, ...rest }: ConfigurationInput, set: DefaultHookSet): Profile {
   const at = new Date().toISOString();
   const profile = { id: uuidv7(), name, version: 1, createdAt: at, updatedAt: at };
-  if (hooks !== undefined) return { ...profile, configuration: { hooks, timeouts } };
+  if (hooks !== undefined) return { ...profile, configuration: { ...rest, hooks } };
   return {
     ...profile,
-    configuration: { hooks: [...set.hooks], timeouts },
+    configuration: { ...rest, hooks: [...set.hooks] },
     defaults: { version: set.version, removed: [] },
   };
 }

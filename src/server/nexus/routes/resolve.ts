@@ -6,7 +6,7 @@ import type { NexusPrincipal } from '../nexus-principal';
 import { answering } from '../outage';
 import { resolutionSchema, resolutionView } from '../views/resolution';
 import type { WaitResolver } from '../waits/resolve-wait';
-import { jsonValue } from './tool-calls';
+import { jsonValue, VALUE_BODY_LIMIT } from '../json-value-schema';
 
 const tags = ['waits'];
 
@@ -50,6 +50,7 @@ const resolveOne = (resolver: WaitResolver) =>
     tags,
     auth: { scopes: ['waits:resolve'] },
     headers: z.object({ 'Idempotency-Key': idempotencyKeyHeader.optional() }),
+    bodyLimit: VALUE_BODY_LIMIT,
     body: z.strictObject(answerShape),
     problems: [...problems],
     responses: { 200: { description: 'The answer counted', schema: resolutionSchema } },

@@ -1,6 +1,6 @@
 import { defineRoute, type NexusRoute } from '../define-route';
 import { requireWholeTenant } from '../profile-access';
-import { settingsSchema } from '../views/settings';
+import { settingsSchema, settingsView } from '../views/settings';
 
 export function createSettingsRoutes(): NexusRoute[] {
   return [readSettings, writeSettings];
@@ -16,7 +16,7 @@ const readSettings = defineRoute({
   responses: { 200: { description: 'All settings', schema: settingsSchema } },
   handler: async ({ principal }) => {
     requireWholeTenant(principal);
-    return { status: 200, body: await principal.store.settings.read() };
+    return { status: 200, body: settingsView(await principal.store.settings.read()) };
   },
 });
 
@@ -33,6 +33,6 @@ const writeSettings = defineRoute({
   handler: async ({ body, principal }) => {
     requireWholeTenant(principal);
     await principal.store.settings.write(body);
-    return { status: 200, body };
+    return { status: 200, body: settingsView(body) };
   },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { JsonValue } from '../../../domain/json-value';
 import type { ToolCallState } from '../../../domain/tool-call-state';
 import { toolNameFault } from '../../../domain/tool-pattern';
 import { cursorFor } from '../../http/cursor';
@@ -12,19 +11,16 @@ import { findCall } from '../calls/call-access';
 import { callLocation } from '../calls/call-location';
 import { giveUpCall } from '../calls/give-up';
 import { makeCall } from '../calls/make-call';
+import { makeCallInTime, type MadeInTime } from '../calls/pending-call';
 import { defineRoute, type NexusRoute } from '../define-route';
 import type { NexusPrincipal } from '../nexus-principal';
 import { THREAD_READERS, visibleThread } from '../profile-access';
-import { callSchema, callView, unstoredCallView, type CallView } from '../views/call';
+import { jsonValue, VALUE_BODY_LIMIT } from '../json-value-schema';
+import { callSchema, callView, pendingView, unstoredCallView, type CallView } from '../views/call';
 import { visiblePage } from '../visible-page';
 
 const tags = ['tool calls'];
 const LOCATION = 'Where the call is found';
-
-/** Any JSON value; the body reader has refused what cannot be kept. */
-export const jsonValue = z
-  .custom<JsonValue>((value) => value !== undefined, 'a JSON value')
-  .meta({ type: ['object', 'array', 'string', 'number', 'boolean', 'null'] });
 
 const toolName = z.string().superRefine((name, ctx) => {
   const fault = toolNameFault(name);
@@ -48,10 +44,13 @@ const makeToolCall = (gateway: ToolCallGateway) =>
     summary: 'Ask whether a tool may run',
     description:
       'Runs the hooks of `before_tool_call`. A denial is a result: 200 with `status: "denied"`. A repeat under the ' +
-      'same Idempotency-Key answers the call as it is now.',
+      'same Idempotency-Key answers the call as it is now. With `Prefer: wait=N, pending=deny` a call that is ' +
+      'undecided after N seconds is answered as denied by `pending` and goes on; the same request again gets its ' +
+      'decision, once.',
     tags,
     auth: { scopes: ['calls'] },
     headers: z.object({ Prefer: preferHeader, 'Idempotency-Key': idempotencyKeyHeader.optional() }),
+    bodyLimit: VALUE_BODY_LIMIT,
     body: z.strictObject({
       tool: toolName.meta({ description: '1-256 characters; compared byte for byte.' }),
       input: jsonValue,
@@ -61,11 +60,11 @@ const makeToolCall = (gateway: ToolCallGateway) =>
       execution: z.literal('caller').default('caller').meta({ description: 'Who runs the tool.' }),
       actor: jsonValue.optional().meta({ description: 'On whose behalf the caller asks; kept as it is.' }),
     }),
-    problems: ['thread-closed', 'idempotency-key-reused', 'decision-timeout'],
+    problems: ['thread-closed', 'call-ended', 'idempotency-key-reused', 'decision-timeout'],
     responses: answers,
     handler: async ({ params, headers, body, principal, request, annotate }) => {
       const { tool, input, toolUseId, actor } = body;
-      const state = await makeCall(gateway, {
+      const make = {
         principal,
         threadId: params.threadId,
         idempotencyKey: headers['Idempotency-Key'],
@@ -75,13 +74,32 @@ const makeToolCall = (gateway: ToolCallGateway) =>
           ...(toolUseId !== undefined && { toolUseId }),
           ...(actor !== undefined && { actor }),
         },
-      });
+      };
+      const { waitSeconds } = headers.Prefer;
+      const patience = { seconds: waitSeconds ?? 0, signal: endOf(request) };
+      if (headers.Prefer.get('pending') === 'deny') {
+        const made = await makeCallInTime(gateway, make, { patience });
+        annotate({ callId: made.state.call.id });
+        return replyInTime(principal, made, waitSeconds);
+      }
+      const state = await makeCall(gateway, make);
       annotate({ callId: state.call.id });
-      const seconds = headers.Prefer.waitSeconds ?? 0;
-      const settled = await awaitDecision(principal.store, state, { seconds, signal: endOf(request) });
-      return reply(principal, settled, headers.Prefer.waitSeconds);
+      return reply(principal, await awaitDecision(principal.store, state, patience), waitSeconds);
     },
   });
+
+/** For a caller that must have an answer now: whatever is undecided is a denial for now. */
+async function replyInTime(
+  principal: NexusPrincipal,
+  { kind, state }: MadeInTime,
+  waited: number | undefined,
+) {
+  const view = await callView(principal, state);
+  const body = kind === 'pending' ? pendingView(view) : view;
+  const applied = preferenceApplied({ ...(waited !== undefined && { wait: waited }), pending: 'deny' });
+  const headers = { Location: callLocation(view.threadId, view.id), 'Preference-Applied': applied };
+  return { status: 200, body, headers } as const;
+}
 
 const callsCursor = cursorFor('tool-calls', z.string());
 
@@ -92,11 +110,23 @@ const listToolCalls = defineRoute({
   summary: 'List the calls of a thread',
   tags,
   auth: { scopes: THREAD_READERS },
-  query: z.object({ limit: limitQuery, cursor: cursorQuery }),
+  query: z.object({
+    limit: limitQuery,
+    cursor: cursorQuery,
+    toolUseId: z.string().min(1).max(256).optional().meta({
+      description: "Only the last call to which the model gave this id, also under a repeated request's id.",
+    }),
+  }),
   responses: { 200: { description: 'A page, oldest first', schema: pageOf(callSchema) } },
-  handler: async ({ params, query, principal }) => {
+  handler: async ({ params, query: { toolUseId, ...query }, principal }) => {
     await visibleThread(principal, params.threadId);
     const { calls } = principal.store;
+    if (toolUseId !== undefined) {
+      const callId = await calls.findByToolUse(params.threadId, toolUseId);
+      const found = callId === undefined ? undefined : await calls.read(callId);
+      const items = found === undefined ? [] : [await callView(principal, found.state)];
+      return { status: 200, body: { items } };
+    }
     const page = await visiblePage(query, {
       cursor: callsCursor,
       list: (request) => calls.list(params.threadId, request),

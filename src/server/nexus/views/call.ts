@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { hasScope } from '../../../domain/principal';
 import type { Subject } from '../../../domain/subject';
-import type { CallRecord } from '../../../domain/tool-call';
-import { openWaitOf, type ToolCallState } from '../../../domain/tool-call-state';
+import { isUndecided, openWaitOf, type ToolCallState } from '../../../domain/tool-call-state';
 import type { ToolCallMemo } from '../../../workflows/tool-call-options';
 import type { NexusPrincipal } from '../nexus-principal';
 import { waitSchema, waitView } from './wait';
@@ -66,7 +65,7 @@ export async function callView(principal: NexusPrincipal, state: ToolCallState):
   const open = openWaitOf(state);
   const value = (subject: Subject): Promise<unknown> => store.blobs.valueOf(call.id, subject);
   const [input, output, error, wait] = await Promise.all([
-    maySeeInput(principal, call) ? value(call.input) : undefined,
+    maySeeInput(principal, state) ? value(call.input) : undefined,
     call.output && value(call.output),
     call.error && value(call.error),
     open && waitView(store, open, { withValue: hasScope(principal.key, 'waits:resolve') }),
@@ -111,7 +110,33 @@ export function unstoredCallView(callId: string, memo: ToolCallMemo): CallView {
   };
 }
 
-/** Whoever only makes calls does not see a value that hooks may have written and nobody has judged yet. */
-function maySeeInput({ key }: NexusPrincipal, call: CallRecord): boolean {
-  return call.status !== 'waiting' || hasScope(key, 'read') || hasScope(key, 'waits:resolve');
+/**
+ * What a caller is told that cannot wait. The stored call goes on; the same request again gets its decision.
+ */
+export function pendingView(view: CallView): CallView {
+  const [wait] = view.pendingWaits;
+  const what = wait === undefined ? 'its hooks' : `hook ${wait.hookId}`;
+  return {
+    ...view,
+    status: 'denied',
+    denial: {
+      by: 'pending',
+      ...(wait !== undefined && { hookId: wait.hookId }),
+      reason: {
+        code: 'pending',
+        text: `The tool has not run: the call waits for ${what}. Make the same request again later to get its decision.`,
+      },
+      executed: false,
+    },
+  };
+}
+
+/**
+ * Whoever only makes calls does not see a value that hooks may have written and nobody has judged yet, nor the approved
+ * value of a call that was answered `pending` before it is handed out.
+ */
+function maySeeInput({ key }: NexusPrincipal, state: ToolCallState): boolean {
+  if (hasScope(key, 'read') || hasScope(key, 'waits:resolve')) return true;
+  const unclaimed = state.pending !== undefined && state.pending.handedTo === undefined;
+  return !isUndecided(state) && !(unclaimed && state.call.status === 'allowed');
 }

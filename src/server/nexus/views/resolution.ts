@@ -8,7 +8,7 @@ export const waitOutcomeSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('answered'),
-      decision: z.enum(['allow', 'deny', 'defer']),
+      decision: z.enum(['allow', 'deny', 'defer', 'ask']),
       by: z.array(z.string()).meta({ description: 'Owners whose answers made the outcome.' }),
       at,
       reason: z.string().optional(),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { DEFAULT_SETTINGS } from '../../../domain/settings';
+import { approversSchema } from '../../../domain/processor-schema';
+import { redactionSettingsSchema } from '../../../domain/redaction-schema';
+import { DEFAULT_SETTINGS, type TenantSettings } from '../../../domain/settings';
 
 export const settingsSchema = z
   .strictObject({
@@ -11,5 +13,23 @@ export const settingsSchema = z
       description:
         'Whether a signal from the Temporal UI or command line may resolve waits. A call keeps what held at its start.',
     }),
+    defaultApprovers: approversSchema.optional().meta({
+      description:
+        'Owners, or `scope:<scope>`, who may answer where a hook names nobody. Absent: every key with scope waits:resolve. A call keeps what held at its start.',
+    }),
+    auditValues: z.enum(['none', 'redacted', 'full']).default(DEFAULT_SETTINGS.auditValues).meta({
+      description:
+        'What events show of inputs and outputs besides their digests. `full` shows everything but secrets that the service knows.',
+    }),
+    redaction: redactionSettingsSchema.prefault({}).meta({
+      description: 'What `redacted` hides besides the built-in rules, at any depth.',
+    }),
   })
   .meta({ id: 'Settings' });
+
+export function settingsView({
+  defaultApprovers,
+  ...settings
+}: TenantSettings): z.output<typeof settingsSchema> {
+  return { ...settings, ...(defaultApprovers !== undefined && { defaultApprovers: [...defaultApprovers] }) };
+}

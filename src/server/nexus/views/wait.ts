@@ -12,7 +12,10 @@ export const waitSchema = z
     hookId: z.string(),
     index: z.int().meta({ description: "Place of the hook in its profile's list, from 0." }),
     point: z.enum(['before_input', 'before_tool_call', 'after_tool_call', 'after_output']),
-    kind: z.enum(['client']),
+    kind: z.enum(['client', 'delivery', 'ask']).meta({
+      description:
+        '`client`: a client hook. `ask`: another rule asks for a person. `delivery`: the hook itself will answer.',
+    }),
     tool: z.string().optional(),
     value: z.unknown().optional().meta({
       description: 'What is judged. Shown only to keys with the scope waits:resolve.',

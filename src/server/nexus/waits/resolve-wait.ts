@@ -9,7 +9,7 @@ import { KeyedTurns } from '../../keyed-turns';
 import type { ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { callLocation } from '../calls/call-location';
-import { keptSubject } from '../kept-subject';
+import { keptEdit } from './kept-edit';
 import { findVisibleThread } from '../profile-access';
 import { canBeId } from '../stored-id';
 import { answerFaults, refusalProblem } from './refusal-problem';
@@ -55,21 +55,14 @@ export class WaitResolver {
 
   private async prepare(
     principal: NexusPrincipal,
-    { wait, callId, tool }: StoredWait,
+    { wait, callId }: StoredWait,
     request: AnswerRequest,
   ): Promise<{ input: AnswerInput; written?: string }> {
     const reading = readHookResult(request.hookResult, wait.point);
     if (!reading.ok) throw answerFaults(reading.faults);
     const { decision, reason, rewrite } = reading.result;
     const { owner, scopes } = principal.key;
-    const edited =
-      rewrite &&
-      (await keptSubject(
-        principal.store,
-        callId,
-        { point: wait.point, tool, value: rewrite.value },
-        () => `edit-${v4()}`,
-      ));
+    const edited = rewrite && (await keptEdit(principal.store, callId, rewrite.value));
     const said = {
       decision,
       ...(reason !== undefined && { reason }),

@@ -1,4 +1,4 @@
-import { escapePointerToken } from '../../domain/json-value';
+import { escapePointerToken } from './json-value';
 import { JsonTokens } from './json-tokens';
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { duplicateMembers } from '../../src/server/http/json-scan';
-import { JsonSyntaxFault } from '../../src/server/http/json-tokens';
+import { duplicateMembers } from '../../src/domain/json-scan';
+import { JsonSyntaxFault } from '../../src/domain/json-tokens';
 
 /** JSON as a tree of texts, so that a member name can stand twice. */
 type Tree =

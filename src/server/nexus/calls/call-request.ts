@@ -1,0 +1,16 @@
+import type { JsonValue } from '../../../domain/json-value';
+import type { NexusPrincipal } from '../nexus-principal';
+
+export interface CallRequest {
+  readonly tool: string;
+  readonly input: JsonValue;
+  readonly toolUseId?: string;
+  readonly actor?: JsonValue;
+}
+
+export interface MakeCall {
+  readonly principal: NexusPrincipal;
+  readonly threadId: string;
+  readonly request: CallRequest;
+  readonly idempotencyKey: string | undefined;
+}

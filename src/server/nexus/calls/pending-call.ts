@@ -1,0 +1,140 @@
+import { v4 } from 'uuid';
+import { canonicalJson, sha256Hex, subjectDigest } from '../../../domain/digest';
+import { isOpen } from '../../../domain/tool-call';
+import type { PendingInput, PendingReply } from '../../../domain/tool-call-pending';
+import { isUndecided, type ToolCallState } from '../../../domain/tool-call-state';
+import { HttpProblem } from '../../http/problem';
+import type { Reached, ToolCallGateway } from '../../temporal';
+import type { NexusPrincipal } from '../nexus-principal';
+import { visibleThread } from '../profile-access';
+import { awaitDecision } from './await-decision';
+import type { MakeCall } from './call-request';
+import { makeCall } from './make-call';
+import { notDecidedProblem } from './not-decided';
+
+/** A call that is decided, or that its caller is told is `pending` while it goes on. */
+export type MadeInTime =
+  | { readonly kind: 'decided'; readonly state: ToolCallState }
+  | { readonly kind: 'pending'; readonly state: ToolCallState };
+
+/** How long the caller can wait. */
+export interface Patience {
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes a call for a caller that must have an answer in time (domain/tool-call-pending). The same request before, if it
+ * was answered `pending`, is the same call: it is bound to that one, and makes a new one only when the decision is
+ * somebody else's by now.
+ *
+ * @param workspace what else has to be equal for two requests to be the same, where callers of one key are many
+ */
+export async function makeCallInTime(
+  gateway: ToolCallGateway,
+  make: MakeCall,
+  { patience, workspace }: { patience: Patience; workspace?: string },
+): Promise<MadeInTime> {
+  const { principal, threadId, request } = make;
+  const { store } = principal;
+  // Before anything is looked up: a foreign thread has no calls to be found.
+  await visibleThread(principal, threadId);
+  const input = pendingInput(make, workspace);
+  const until = Date.now() + patience.seconds * 1_000;
+  const left = (): number => Math.max(0, (until - Date.now()) / 1_000);
+  const claim = (callId: string) => gateway.claim(principal.tenant, callId, input);
+
+  for (const callId of await store.pendingCalls.find(input.identity)) {
+    const bound = await bind(principal, callId, { input, claim, left, signal: patience.signal });
+    if (bound !== undefined) return bound;
+  }
+  const made = await makeCall(gateway, make);
+  // Told apart from a call that was made before under this Idempotency-Key and answered `pending`.
+  if (made.pending !== undefined) {
+    const bound = await bind(principal, made.call.id, { input, claim, left, signal: patience.signal });
+    if (bound !== undefined) return bound;
+    throw new HttpProblem('call-ended', {
+      detail: 'the decision of this call was given to another request; ask for a new call',
+      extensions: { callId: made.call.id, callStatus: made.call.status, tool: request.tool },
+    });
+  }
+  const state = await awaitDecision(store, made, { seconds: left(), signal: patience.signal });
+  if (!isUndecided(state)) return { kind: 'decided', state };
+  const answered = await gateway.answerPending(principal.tenant, state.call.id, input);
+  const now = await currentState(principal, state, answered);
+  if (answered.kind === 'reply' && answered.reply.kind === 'pending') return { kind: 'pending', state: now };
+  return { kind: 'decided', state: now };
+}
+
+/** Binds the request to a call that was answered `pending`; nothing when that call is somebody else's. */
+async function bind(
+  principal: NexusPrincipal,
+  callId: string,
+  by: {
+    input: PendingInput;
+    claim: (callId: string) => Promise<Reached<PendingReply>>;
+    left: () => number;
+    signal: AbortSignal;
+  },
+): Promise<MadeInTime | undefined> {
+  const { store } = principal;
+  for (;;) {
+    const known = await store.calls.read(callId);
+    if (known === undefined) return undefined;
+    if (!isOpen(known.state.call.status)) return bindEnded(principal, known.state, by.input);
+    const reached = await by.claim(callId);
+    const state = await currentState(principal, known.state, reached);
+    if (reached.kind !== 'reply') {
+      // Ended between the two looks, or terminated: the reconciler closes that one.
+      return isOpen(state.call.status) ? undefined : bindEnded(principal, state, by.input);
+    }
+    if (reached.reply.kind === 'taken') return undefined;
+    if (reached.reply.kind === 'yours') return { kind: 'decided', state };
+    const waited = await awaitDecision(store, state, { seconds: by.left(), signal: by.signal });
+    if (isUndecided(waited)) return { kind: 'pending', state: waited };
+  }
+}
+
+/** Told again to whoever asked before; a decision that nobody was told, once to the next. */
+async function bindEnded(
+  { store }: NexusPrincipal,
+  state: ToolCallState,
+  { claimant }: PendingInput,
+): Promise<MadeInTime | undefined> {
+  const { call, pending } = state;
+  if (pending?.claimants.includes(claimant) === true) return { kind: 'decided', state };
+  if (call.status !== 'denied' || pending?.handedTo !== undefined) return undefined;
+  const told = await store.pendingCalls.tellEnd(call.id, claimant);
+  return told === 'told' ? { kind: 'decided', state } : undefined;
+}
+
+async function currentState(
+  principal: NexusPrincipal,
+  { call }: ToolCallState,
+  reached: Reached<unknown>,
+): Promise<ToolCallState> {
+  if (reached.kind === 'undecided' || reached.kind === 'unavailable') {
+    throw notDecidedProblem(reached, { threadId: call.threadId, callId: call.id }, principal);
+  }
+  const now = await principal.store.calls.read(call.id);
+  if (now === undefined) throw new HttpProblem('not-found', { detail: 'the call is not known any more' });
+  return now.state;
+}
+
+function pendingInput(
+  { principal, threadId, request, idempotencyKey }: MakeCall,
+  workspace?: string,
+): PendingInput {
+  const { tool, input, toolUseId } = request;
+  const { owner } = principal.key;
+  const inputDigest = subjectDigest({ point: 'before_tool_call', tool, value: input });
+  const identity = sha256Hex(
+    canonicalJson({ threadId, tool, inputDigest, owner, workspace: workspace ?? null }),
+  );
+  const own = idempotencyKey === undefined ? `request:${v4()}` : `key:${sha256Hex(idempotencyKey)}`;
+  return {
+    identity,
+    claimant: toolUseId === undefined ? own : `tool-use:${toolUseId}`,
+    ...(toolUseId !== undefined && { toolUseId }),
+  };
+}

@@ -1,0 +1,58 @@
+import { callFacts } from '../../../domain/call-facts';
+import { hooksAt } from '../../../domain/hook';
+import { hookMatches } from '../../../domain/matching';
+import { pinProfile, type PinnedProfile } from '../../../domain/profile';
+import type { Subject } from '../../../domain/subject';
+import type { ToolCallStart } from '../../../domain/tool-call';
+import { keepSubject } from '../../../store/keep-subject';
+import type { ThreadRecord } from '../../../store/threads';
+import type { NexusPrincipal } from '../nexus-principal';
+import type { CallRequest } from './call-request';
+
+/** Everything that the workflow of a new call decides on, as it holds now. */
+export async function prepareStart(
+  { store, tenant, key }: NexusPrincipal,
+  request: CallRequest,
+  at: { thread: ThreadRecord; callId: string; digest: string },
+): Promise<ToolCallStart> {
+  const { thread, callId, digest } = at;
+  const [profile, settings] = await Promise.all([
+    store.profiles.readLast(thread.profileId),
+    store.settings.read(),
+  ]);
+  if (profile === undefined)
+    throw new Error(`thread ${thread.id} has the unknown profile ${thread.profileId}`);
+  const pinned = pinProfile(profile, request.tool);
+  const { toolUseId, actor } = request;
+  const start = {
+    tenant,
+    callId,
+    threadId: thread.id,
+    profile: pinned,
+    tool: request.tool,
+    ...(toolUseId !== undefined && { toolUseId }),
+    execution: 'caller' as const,
+    requestDigest: digest,
+    requestedBy: { owner: key.owner, keyId: key.id },
+    ...(actor !== undefined && { actor }),
+    operatorSignal: settings.operatorSignal,
+    ...(settings.defaultApprovers !== undefined && { defaultApprovers: settings.defaultApprovers }),
+    createdAt: new Date().toISOString(),
+  };
+  const subject = await keepSubject(
+    store,
+    { callId, profile: pinned, facts: callFacts(start, thread.metadata) },
+    { kind: 'input', value: request.input },
+    (inputDigest) => `input-${inputDigest}`,
+  );
+  return { ...start, subject, storedAsAllowed: needsNobody(pinned, subject) };
+}
+
+/** Nothing in the profile has a say about this call, not even one that only looks on. */
+function needsNobody(profile: PinnedProfile, subject: Subject): boolean {
+  return (
+    profile.unmatchedTools === undefined &&
+    subject.matching?.permission === undefined &&
+    !hooksAt(profile.hooks, 'before_tool_call').some((placed) => hookMatches(subject, placed))
+  );
+}
