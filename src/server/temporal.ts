@@ -37,8 +37,8 @@ export type Unstored =
 
 /** The only way by which the server starts or messages tool calls. Each method answers within the time-out. */
 export interface ToolCallGateway {
-  /** Starts the call, or joins the one that has its id, and waits for its first outcome. */
-  decide(start: ToolCallStart): Promise<Started>;
+  /** Starts the call, or joins the one that has its id, and waits for its first outcome, at most `withinMs`. */
+  decide(start: ToolCallStart, withinMs?: number): Promise<Started>;
   /** Starts the workflow of a call that the server has stored as allowed. */
   startAllowed(start: ToolCallStart): Promise<Started>;
   resolve(tenant: string, callId: string, input: AnswerInput): Promise<Reached<ResolveReply>>;
@@ -64,8 +64,8 @@ export function createToolCallGateway(options: {
   const { workflow } = client;
   const handleOf = (tenant: string, callId: string) =>
     workflow.getHandle<typeof toolCall>(toolCallWorkflowId(tenant, callId));
-  const bounded = <Result>(call: () => Promise<Result>): Promise<Result> =>
-    client.withDeadline(Date.now() + timeoutMs, call);
+  const bounded = <Result>(call: () => Promise<Result>, withinMs = timeoutMs): Promise<Result> =>
+    client.withDeadline(Date.now() + Math.min(withinMs, timeoutMs), call);
   const reach = async <Reply>(send: () => Promise<Reply>): Promise<Reached<Reply>> => {
     try {
       return { kind: 'reply', reply: await bounded(send) };
@@ -73,9 +73,9 @@ export function createToolCallGateway(options: {
       return isEnded(error) ? { kind: 'ended' } : notReached(error);
     }
   };
-  const started = async (start: () => Promise<unknown>): Promise<Started> => {
+  const started = async (start: () => Promise<unknown>, withinMs?: number): Promise<Started> => {
     try {
-      await bounded(start);
+      await bounded(start, withinMs);
       return { kind: 'started' };
     } catch (error) {
       // The call was started before and has ended: the store knows how.
@@ -83,15 +83,17 @@ export function createToolCallGateway(options: {
     }
   };
   return {
-    decide: (start) =>
-      started(() =>
-        workflow.executeUpdateWithStart(decideUpdate, {
-          updateId: 'decide',
-          startWorkflowOperation: new WithStartWorkflowOperation<typeof toolCall>(
-            'toolCall',
-            toolCallOptions(start, taskQueue),
-          ),
-        }),
+    decide: (start, withinMs) =>
+      started(
+        () =>
+          workflow.executeUpdateWithStart(decideUpdate, {
+            updateId: 'decide',
+            startWorkflowOperation: new WithStartWorkflowOperation<typeof toolCall>(
+              'toolCall',
+              toolCallOptions(start, taskQueue),
+            ),
+          }),
+        withinMs,
       ),
     startAllowed: (start) =>
       started(() => workflow.start<typeof toolCall>('toolCall', toolCallOptions(start, taskQueue))),

@@ -21,6 +21,10 @@ export class Api {
     return this.send('POST', path, body, headers);
   }
 
+  put(path: string, body: unknown): Promise<Answer> {
+    return this.send('PUT', path, body);
+  }
+
   delete(path: string, headers: Record<string, string> = {}): Promise<Answer> {
     return this.send('DELETE', path, undefined, headers);
   }

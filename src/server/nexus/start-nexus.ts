@@ -12,6 +12,7 @@ import { createResolveRoutes } from './routes/resolve';
 import { createToolCallRoutes } from './routes/tool-calls';
 import { createToolResultRoute } from './routes/tool-results';
 import { upgradeAllDefaults } from './upgrade-defaults';
+import { AnswerSender } from './waits/answer-sender';
 import { LateAnswers } from './waits/late-answer';
 import { WaitResolver } from './waits/resolve-wait';
 
@@ -47,6 +48,7 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
     ...(options.decisionTimeoutMs !== undefined && { timeoutMs: options.decisionTimeoutMs }),
   });
   const gateway = options.wrapGateway?.(direct) ?? direct;
+  const sender = new AnswerSender(gateway);
   const app = createNexusApp({
     stores,
     defaultHooks,
@@ -56,8 +58,8 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
       ...createToolCallRoutes(gateway),
       createToolResultRoute(gateway),
       createCloseThreadRoute(gateway),
-      ...createResolveRoutes(new WaitResolver(gateway)),
-      createDeliveryRoute(new LateAnswers(gateway, stores, options.secrets)),
+      ...createResolveRoutes(new WaitResolver(sender)),
+      createDeliveryRoute(new LateAnswers(sender, stores, options.secrets)),
     ],
     checks: [
       { name: 'temporal', check: () => gateway.ping() },

@@ -13,4 +13,6 @@ export interface MakeCall {
   readonly threadId: string;
   readonly request: CallRequest;
   readonly idempotencyKey: string | undefined;
+  /** Longest time to wait for the first outcome, in milliseconds; absent: as long as for any answer of Temporal. */
+  readonly withinMs?: number;
 }

@@ -35,7 +35,9 @@ export async function makeCall(gateway: ToolCallGateway, make: MakeCall): Promis
   if (closed) throw threadClosed();
 
   const start = await prepareStart(principal, request, { thread, callId, digest });
-  return start.storedAsAllowed ? storeAllowed(gateway, principal, start) : decide(gateway, principal, start);
+  return start.storedAsAllowed
+    ? storeAllowed(gateway, principal, start)
+    : decide(gateway, principal, start, make.withinMs);
 }
 
 /** The first outcome comes from the workflow, by way of the store. */
@@ -43,8 +45,9 @@ async function decide(
   gateway: ToolCallGateway,
   principal: NexusPrincipal,
   start: ToolCallStart,
+  withinMs: number | undefined,
 ): Promise<ToolCallState> {
-  const decided = await gateway.decide(start);
+  const decided = await gateway.decide(start, withinMs);
   const stored = await addressed(start, () => principal.store.calls.read(start.callId));
   if (stored !== undefined) return sameRequest(stored.state, start.requestDigest);
   throw notDecidedProblem(decided, start, principal);

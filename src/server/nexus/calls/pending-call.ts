@@ -1,7 +1,7 @@
 import { v4 } from 'uuid';
 import { canonicalJson, sha256Hex, subjectDigest } from '../../../domain/digest';
 import { isOpen } from '../../../domain/tool-call';
-import type { PendingInput, PendingReply } from '../../../domain/tool-call-pending';
+import type { PendingInput } from '../../../domain/tool-call-pending';
 import { isUndecided, type ToolCallState } from '../../../domain/tool-call-state';
 import { HttpProblem } from '../../http/problem';
 import type { Reached, ToolCallGateway } from '../../temporal';
@@ -11,11 +11,15 @@ import { awaitDecision } from './await-decision';
 import type { MakeCall } from './call-request';
 import { makeCall } from './make-call';
 import { notDecidedProblem } from './not-decided';
+import type { PendingClaims } from './pending-claims';
 
 /** A call that is decided, or that its caller is told is `pending` while it goes on. */
 export type MadeInTime =
   | { readonly kind: 'decided'; readonly state: ToolCallState }
   | { readonly kind: 'pending'; readonly state: ToolCallState };
+
+/** What is decided at once is answered as decided, however little its caller can wait. */
+const FIRST_OUTCOME_MS = 2_000;
 
 /** How long the caller can wait. */
 export interface Patience {
@@ -31,7 +35,7 @@ export interface Patience {
  * @param workspace what else has to be equal for two requests to be the same, where callers of one key are many
  */
 export async function makeCallInTime(
-  gateway: ToolCallGateway,
+  { gateway, claims }: { gateway: ToolCallGateway; claims: PendingClaims },
   make: MakeCall,
   { patience, workspace }: { patience: Patience; workspace?: string },
 ): Promise<MadeInTime> {
@@ -42,16 +46,17 @@ export async function makeCallInTime(
   const input = pendingInput(make, workspace);
   const until = Date.now() + patience.seconds * 1_000;
   const left = (): number => Math.max(0, (until - Date.now()) / 1_000);
-  const claim = (callId: string) => gateway.claim(principal.tenant, callId, input);
+  const by = { input, claims, left, signal: patience.signal };
 
   for (const callId of await store.pendingCalls.find(input.identity)) {
-    const bound = await bind(principal, callId, { input, claim, left, signal: patience.signal });
+    const bound = await bind(principal, callId, by);
     if (bound !== undefined) return bound;
   }
-  const made = await makeCall(gateway, make);
+  const withinMs = Math.max(patience.seconds * 1_000, FIRST_OUTCOME_MS);
+  const made = await makeCall(gateway, { ...make, withinMs });
   // Told apart from a call that was made before under this Idempotency-Key and answered `pending`.
   if (made.pending !== undefined) {
-    const bound = await bind(principal, made.call.id, { input, claim, left, signal: patience.signal });
+    const bound = await bind(principal, made.call.id, by);
     if (bound !== undefined) return bound;
     throw new HttpProblem('call-ended', {
       detail: 'the decision of this call was given to another request; ask for a new call',
@@ -72,7 +77,7 @@ async function bind(
   callId: string,
   by: {
     input: PendingInput;
-    claim: (callId: string) => Promise<Reached<PendingReply>>;
+    claims: PendingClaims;
     left: () => number;
     signal: AbortSignal;
   },
@@ -82,7 +87,7 @@ async function bind(
     const known = await store.calls.read(callId);
     if (known === undefined) return undefined;
     if (!isOpen(known.state.call.status)) return bindEnded(principal, known.state, by.input);
-    const reached = await by.claim(callId);
+    const reached = await by.claims.claim(principal, known.state, by.input);
     const state = await currentState(principal, known.state, reached);
     if (reached.kind !== 'reply') {
       // Ended between the two looks, or terminated: the reconciler closes that one.

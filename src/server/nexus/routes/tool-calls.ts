@@ -12,6 +12,7 @@ import { callLocation } from '../calls/call-location';
 import { giveUpCall } from '../calls/give-up';
 import { makeCall } from '../calls/make-call';
 import { makeCallInTime, type MadeInTime } from '../calls/pending-call';
+import { PendingClaims } from '../calls/pending-claims';
 import { defineRoute, type NexusRoute } from '../define-route';
 import type { NexusPrincipal } from '../nexus-principal';
 import { THREAD_READERS, visibleThread } from '../profile-access';
@@ -36,8 +37,9 @@ export function createToolCallRoutes(gateway: ToolCallGateway): NexusRoute[] {
   return [makeToolCall(gateway), listToolCalls, readToolCall(gateway), cancelToolCall(gateway)];
 }
 
-const makeToolCall = (gateway: ToolCallGateway) =>
-  defineRoute({
+const makeToolCall = (gateway: ToolCallGateway) => {
+  const claims = new PendingClaims(gateway);
+  return defineRoute({
     method: 'POST',
     path: '/v1/threads/{threadId}/tool-calls',
     operationId: 'makeToolCall',
@@ -78,7 +80,7 @@ const makeToolCall = (gateway: ToolCallGateway) =>
       const { waitSeconds } = headers.Prefer;
       const patience = { seconds: waitSeconds ?? 0, signal: endOf(request) };
       if (headers.Prefer.get('pending') === 'deny') {
-        const made = await makeCallInTime(gateway, make, { patience });
+        const made = await makeCallInTime({ gateway, claims }, make, { patience });
         annotate({ callId: made.state.call.id });
         return replyInTime(principal, made, waitSeconds);
       }
@@ -87,6 +89,7 @@ const makeToolCall = (gateway: ToolCallGateway) =>
       return reply(principal, await awaitDecision(principal.store, state, patience), waitSeconds);
     },
   });
+};
 
 /** For a caller that must have an answer now: whatever is undecided is a denial for now. */
 async function replyInTime(

@@ -6,8 +6,8 @@ import { readHookResult, type HookResult } from '../../../domain/hook-result';
 import type { JsonValue } from '../../../domain/json-value';
 import { hookPrincipal } from '../../../domain/principal';
 import type { ResolveResult, StoredWait } from '../../../domain/stored-wait';
-import type { AnswerInput, ResolveReply } from '../../../domain/tool-call-answer';
-import { dueHook, openWaitOf, pointOf } from '../../../domain/tool-call-state';
+import type { AnswerInput } from '../../../domain/tool-call-answer';
+import { dueHook, pointOf } from '../../../domain/tool-call-state';
 import { isCallbackToken, verifyDelivery } from '../../../secrets/signature';
 import type { Secrets } from '../../../secrets/secrets';
 import type { CallSnapshot } from '../../../store/calls';
@@ -15,7 +15,7 @@ import type { TenantStore } from '../../../store/tenant-store';
 import type { TenantStores } from '../../../store/tenant-stores';
 import { parseJson } from '../../http/json-body';
 import { HttpProblem } from '../../http/problem';
-import type { ToolCallGateway } from '../../temporal';
+import type { AnswerSender } from './answer-sender';
 import { keptEdit } from './kept-edit';
 import { answerFaults, refusalProblem } from './refusal-problem';
 
@@ -47,7 +47,7 @@ export type LateAnswerResult =
  */
 export class LateAnswers {
   constructor(
-    private readonly gateway: ToolCallGateway,
+    private readonly sender: AnswerSender,
     private readonly stores: TenantStores,
     private readonly secrets: Secrets,
   ) {}
@@ -62,12 +62,17 @@ export class LateAnswers {
       const snapshot = await store.calls.read(place.callId);
       await this.demandProof(answer, place, store, snapshot);
       const result = readAnswer(answer, place);
-      const wait = snapshot && openWaitOf(snapshot.state);
+      // Open, or closed: then the store says what became of it.
+      const wait = snapshot?.state.wait;
       if (wait?.wait.delivery?.deliveryId === answer.deliveryId) {
         const resolved = await this.resolve(store, wait, answer, result);
         return { kind: 'resolved', waitId: wait.wait.id, result: resolved };
       }
-      if (snapshot !== undefined && !isDue(snapshot, place)) throw closed(snapshot, answer.deliveryId);
+      if (snapshot !== undefined && !isDue(snapshot, place)) {
+        throw new HttpProblem('delivery-closed', {
+          detail: 'the call has gone on; it takes no answer to this delivery',
+        });
+      }
       const kept = await store.deliveries.keepEarly(place.callId, {
         n: snapshot?.state.n ?? 0,
         deliveryId: answer.deliveryId,
@@ -100,10 +105,11 @@ export class LateAnswers {
 
   private async resolve(
     store: TenantStore,
-    { wait, callId }: StoredWait,
+    stored: StoredWait,
     { idempotencyKey }: LateAnswer,
     { decision, reason, rewrite }: HookResult,
   ): Promise<ResolveResult> {
+    const { wait, callId } = stored;
     const edit = rewrite && (await keptEdit(store, callId, rewrite.value));
     const said = { decision, ...(reason !== undefined && { reason }), subjectDigest: wait.subject.digest };
     const input: AnswerInput = {
@@ -113,26 +119,11 @@ export class LateAnswers {
       principal: hookPrincipal(wait.hookId),
       answer: { ...said, ...(edit !== undefined && { rewrite: edit }) },
     };
-    const reply = await this.send(store.tenant, callId, input);
+    const current = async (): Promise<StoredWait> => (await store.waits.read(wait.id)) ?? stored;
+    const reply = await this.sender.send(store, current, callId, input);
     if (reply.ok) return reply.result;
     if (edit?.kind === 'blob') await store.blobs.discard(callId, edit.blob);
     throw refusalProblem(wait.id, reply.refusal);
-  }
-
-  private async send(tenant: string, callId: string, input: AnswerInput): Promise<ResolveReply> {
-    const reached = await this.gateway.resolve(tenant, callId, input);
-    switch (reached.kind) {
-      case 'reply':
-        return reached.reply;
-      case 'ended':
-        return { ok: false, refusal: { code: 'cancelled' } };
-      case 'undecided':
-      case 'unavailable':
-        throw new HttpProblem(reached.kind === 'unavailable' ? 'unavailable' : 'decision-timeout', {
-          detail: 'it is not known yet whether the answer counted; send it again',
-          headers: { 'Retry-After': '2' },
-        });
-    }
   }
 }
 
@@ -160,20 +151,6 @@ function hookAt({ start }: CallSnapshot, { point, index }: DeliveryPlace): Place
 /** Whether the hook is being asked now. */
 function isDue({ start, state }: CallSnapshot, { point, index }: DeliveryPlace): boolean {
   return pointOf(state) === point && dueHook(start, state)?.index === index;
-}
-
-function closed({ state }: CallSnapshot, deliveryId: string): HttpProblem {
-  const wait = state.wait?.wait;
-  if (
-    wait?.delivery?.deliveryId === deliveryId &&
-    wait.outcome !== undefined &&
-    wait.outcome.kind !== 'answered'
-  ) {
-    return refusalProblem(wait.id, { code: wait.outcome.kind === 'timeout' ? 'expired' : 'cancelled' });
-  }
-  return new HttpProblem('delivery-closed', {
-    detail: 'the call has gone on; it takes no answer to this delivery',
-  });
 }
 
 function unknownDelivery(): HttpProblem {
