@@ -38,7 +38,7 @@ function die(): Promise<never> {
   return new Promise<never>(() => undefined);
 }
 
-function inOrder(): () => number {
+export function inOrder(): () => number {
   let calls = 0;
   return () => (calls += 1);
 }

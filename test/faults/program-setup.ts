@@ -6,6 +6,8 @@ export interface ProgramSetup {
   readonly bundlePath: string;
   readonly tenant: string;
   readonly taskQueue: string;
+  /** Where hooks send late answers. */
+  readonly nexusUrl?: string;
   /** See crash-point.ts; absent: it lives until it is killed. */
   readonly crashAt?: string;
 }

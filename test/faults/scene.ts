@@ -18,10 +18,13 @@ export interface Servers {
   readonly redisUrl: string;
 }
 
-/** Members of a `client` processor. */
+/** Members of a `client` processor; with `url`, of a `url` processor. */
 export interface Approval {
   readonly asyncTimeoutMs?: number;
   readonly minApprovals?: number;
+  readonly url?: string;
+  readonly retries?: number;
+  readonly point?: 'before_tool_call' | 'after_tool_call';
 }
 
 /**
@@ -89,7 +92,10 @@ async function openScene(options: SceneOptions): Promise<Scene> {
     redisUrl = servers.redisUrl,
   ): Promise<ChildProgram> => {
     const { temporalAddress } = servers;
-    const setup = { temporalAddress, redisUrl, namespace, bundlePath, tenant, taskQueue: tenant };
+    const setup = {
+      ...{ temporalAddress, redisUrl, namespace, bundlePath, tenant, taskQueue: tenant },
+      nexusUrl: nexus.url,
+    };
     const child = await startProgram(program, { ...setup, ...(crashAt !== undefined && { crashAt }) });
     programs.push(child);
     return child;
@@ -136,11 +142,11 @@ async function openScene(options: SceneOptions): Promise<Scene> {
   };
 }
 
-function approvalHook(approval: Approval, index: number) {
+function approvalHook({ point = 'before_tool_call', ...processor }: Approval, index: number) {
   return {
     id: `gate-${index + 1}`,
-    point: 'before_tool_call',
+    point,
     match: { tools: ['pay'] },
-    processor: { type: 'client', ...approval },
+    processor: { type: processor.url === undefined ? 'client' : 'url', ...processor },
   };
 }

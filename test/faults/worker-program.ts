@@ -5,10 +5,13 @@ import { openTenantStore } from '../../src/store/tenant-store';
 import { TenantStores } from '../../src/store/tenant-stores';
 import { createActivities, createWorker } from '../../src/workers/worker';
 import { testOutbound, testSecrets } from '../support/hook-service';
-import { withCrashPoint } from './crash-point';
+import { inOrder, withCrashPoint } from './crash-point';
 import { announce, readSetup } from './program-setup';
 
-/** The real worker in a process of its own. Crash points: `<moment>-commitStep:<number of the step>`. */
+/**
+ * The real worker in a process of its own. Crash points: `<moment>-commitStep:<number of the step>`, and
+ * `<moment>-<name of another activity>:<n-th call of it>`.
+ */
 async function main(): Promise<void> {
   const { temporalAddress: address, namespace, redisUrl: url, tenant, ...setup } = readSetup();
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
@@ -20,9 +23,15 @@ async function main(): Promise<void> {
     taskQueue: setup.taskQueue,
     stores,
     workflowBundle: { codePath: setup.bundlePath },
-    hooks: { http: testOutbound(), secrets: testSecrets(tenant) },
+    hooks: {
+      http: testOutbound(),
+      secrets: testSecrets(tenant),
+      ...(setup.nexusUrl !== undefined && { publicUrl: setup.nexusUrl }),
+    },
   };
-  const stepOf = (_name: string, [step]: readonly unknown[]): number => (step as CommitStep).transition.n;
+  const callsOf = inOrder();
+  const stepOf = (name: string, [step]: readonly unknown[]): number =>
+    name === 'commitStep' ? (step as CommitStep).transition.n : callsOf();
   const worker = await createWorker(
     options,
     withCrashPoint(createActivities(options), setup.crashAt, stepOf),
