@@ -5,6 +5,7 @@ import { cancelCall } from '../domain/tool-call-machine';
 import type { CallSnapshot } from '../store/calls';
 import type { TenantStore } from '../store/tenant-store';
 import type { TenantStores } from '../store/tenant-stores';
+import { sweepBlobs } from './sweep-blobs';
 
 /**
  * The store and Temporal can disagree after a termination, a lost store, or a crash between two writes. Six kinds of
@@ -17,6 +18,8 @@ import type { TenantStores } from '../store/tenant-stores';
  *   F5  an open call in a closed thread                                  → cancelled
  *   F6  a running workflow whose open call is past its deadline          → asked to catch up: its timer is of a step
  *       before the stored one, whose message was lost
+ *
+ * Values that were written for a call and that nothing refers to are deleted with it (sweep-blobs.ts).
  *
  * What is younger than a minute is left alone: its writes may still be under way.
  */
@@ -51,6 +54,8 @@ export interface Reconciled {
   readonly started: number;
   readonly asked: number;
   readonly cancelled: number;
+  /** Values that nothing refers to. */
+  readonly swept: number;
 }
 
 export async function reconcileTenant(
@@ -69,6 +74,11 @@ export async function reconcileTenant(
     closed: broken.closed + open.closed,
     cancelled: broken.cancelled + open.cancelled,
     asked: broken.asked + open.asked + asked,
+    swept: await sweepBlobs(
+      store,
+      async (callId) => (await workflows.stateOf(tenant, callId)) === 'running',
+      before,
+    ),
   };
 }
 
@@ -100,7 +110,7 @@ async function startUnstarted(
 async function checkOpen(
   { store, workflows, now, before, onProgress }: Sweep,
   callIds: AsyncIterable<string>,
-): Promise<Omit<Reconciled, 'started'>> {
+): Promise<Pick<Reconciled, 'closed' | 'cancelled' | 'asked'>> {
   let closed = 0;
   let cancelled = 0;
   let asked = 0;

@@ -45,6 +45,16 @@ export class Blobs {
       .exec();
   }
 
+  /** Makes a blob that is in use stay. */
+  async claim(callId: string, name: string): Promise<void> {
+    const { keyspace } = this;
+    await this.redis
+      .multi()
+      .persist(keyspace.callBlob(callId, name))
+      .zRem(keyspace.blobsUnclaimed, unclaimedEntry(callId, name))
+      .exec();
+  }
+
   /** Blobs that were written before the given time, in milliseconds, and that no step has taken up. */
   async listUnclaimed(before: number, limit: number): Promise<UnclaimedBlob[]> {
     const found = await this.redis.zRange(this.keyspace.blobsUnclaimed, 0, before, {

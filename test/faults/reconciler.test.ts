@@ -9,7 +9,7 @@ import { eventually, park, reportOutput, resolve, untilTold, type Parked } from 
 
 /** What no message can repair is found by the scheduled reconciler, which leaves the last minute alone. */
 const ALLOW = { decision: 'allow', key: 'k1' } as const;
-const NOTHING = { started: 0, closed: 0, asked: 0, cancelled: 0 };
+const NOTHING = { started: 0, closed: 0, asked: 0, cancelled: 0, swept: 0 };
 const DENIED_BY_END = { by: 'cancelled', reason: { code: 'workflow_ended' } };
 
 function terminate({ client, tenant }: Scene, { callId }: Parked): Promise<unknown> {
