@@ -81,12 +81,11 @@ test('a person who is asked after a hook has rewritten sees, and approves, the r
   });
 });
 
-test('a hook after a person’s approval sees what was approved, and its rewrite is not what the person approved: the audit says whose it is', async () => {
+test('after a person’s allow no later hook can change what was approved: none is asked', async () => {
   receiver.behave(({ input }) => ({ decision: 'defer', updatedInput: { ...input.input, note: 'seen' } }));
   const scene = await Scene.set(stack, [{ id: 'person' }, { id: 'annotator', url: receiver.url }]);
   const made = await scene.call('pay', { amount: 5 });
   const [wait] = made.body.pendingWaits;
-  // A defer is what lets later hooks be asked; an allow ends the chain with the approved value.
   await scene.resolve(wait.id, { decision: 'allow' });
   expect((await scene.read(made.body.id)).body).toMatchObject({ status: 'allowed', input: { amount: 5 } });
   expect(receiver.received.some(({ input }) => input.callId === made.body.id)).toBe(false);
@@ -189,5 +188,44 @@ test('what the audit says of sixteen hooks is what they said, for every kind of 
   );
   for (const [index, { data }] of decisions.entries()) {
     if (index > 0) expect(data.digestBefore).toBe(decisions[index - 1]!.data.digestAfter);
+  }
+});
+
+test('three hooks that each rewrite 900 KB keep the history small, and the value arrives whole', async () => {
+  receiver.behave(({ input }) => ({
+    decision: 'defer',
+    updatedInput: { text: input.input.text, by: [...input.input.by, input.hookId] },
+  }));
+  const scene = await Scene.set(
+    stack,
+    ['a', 'b', 'c'].map((id) => ({ id, url: receiver.url })),
+  );
+  const text = 'é'.repeat(450_000);
+  const made = await scene.call('t', { text, by: [] });
+  expect(made.body).toMatchObject({ status: 'allowed', input: { by: ['a', 'b', 'c'] } });
+  expect(made.body.input.text).toBe(text);
+  const seen = receiver.received.filter(({ input }) => input.callId === made.body.id);
+  expect(seen.map(({ input }) => input.input.text.length)).toEqual([450_000, 450_000, 450_000]);
+  const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, made.body.id));
+  expect((await handle.describe()).historySize).toBeLessThan(24_576);
+});
+
+test('one hook at each tool point costs at most 18 events and 24 KiB of history, one park more at most 26 events', async () => {
+  receiver.behave(() => ({ decision: 'defer' }));
+  const after = { id: 'after', point: 'after_tool_call', url: receiver.url } as const;
+  for (const [hooks, events] of [
+    [[{ id: 'before', url: receiver.url }, after], 18],
+    [[{ id: 'person' }, after], 26],
+  ] as const) {
+    const scene = await Scene.set(stack, hooks);
+    const made = await scene.call('t', { a: 1 });
+    const [wait] = made.body.pendingWaits;
+    if (wait !== undefined) await scene.resolve(wait.id, { decision: 'allow' });
+    expect((await scene.output(made.body.id)).body.status).toBe('completed');
+    const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, made.body.id));
+    await handle.result();
+    const { historyLength, historySize } = await handle.describe();
+    expect(historyLength).toBeLessThanOrEqual(events);
+    expect(historySize).toBeLessThanOrEqual(24_576);
   }
 });
