@@ -18,11 +18,11 @@ export interface UnfaithfulValue {
 
 /**
  * Finds the first part of a parsed JSON document that could not be stored, sent and hashed without change:
- * lone surrogates, integers beyond 2^53-1, non-finite numbers, nesting over {@link MAX_JSON_DEPTH}.
+ * lone surrogates, integers beyond 2^53-1, non-finite numbers, nesting over `maxDepth`.
  *
  * The walk keeps its own stack, so a hostile depth cannot exhaust the call stack.
  */
-export function findUnfaithful(root: unknown): UnfaithfulValue | undefined {
+export function findUnfaithful(root: unknown, maxDepth = MAX_JSON_DEPTH): UnfaithfulValue | undefined {
   const pending: { value: unknown; pointer: string; depth: number }[] = [
     { value: root, pointer: '', depth: 0 },
   ];
@@ -33,8 +33,8 @@ export function findUnfaithful(root: unknown): UnfaithfulValue | undefined {
       if (problem !== undefined) return { pointer, problem };
       continue;
     }
-    if (depth >= MAX_JSON_DEPTH) {
-      return { pointer, problem: `nesting is deeper than ${MAX_JSON_DEPTH} levels` };
+    if (depth >= maxDepth) {
+      return { pointer, problem: `nesting is deeper than ${maxDepth} levels` };
     }
     for (const [key, member] of Object.entries(value)) {
       const memberPointer = `${pointer}/${escapePointerToken(key)}`;

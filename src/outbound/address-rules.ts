@@ -19,7 +19,7 @@ const METADATA = ['168.63.129.16'];
 const EMBEDDING = ['64:ff9b:1::/48', '::/96'].map((cidr) => ipaddr.parseCIDR(cidr));
 
 export function isForbiddenAddress(ip: string): boolean {
-  if (!ipaddr.isValid(ip)) return true;
+  if (!isPlainAddress(ip)) return true;
   const address = ipaddr.parse(ip);
   if (address.range() !== 'unicast') return true;
   if (METADATA.includes(address.toString())) return true;
@@ -27,7 +27,7 @@ export function isForbiddenAddress(ip: string): boolean {
 }
 
 export function isAllowedAddress({ ranges }: AllowList, ip: string): boolean {
-  if (!ipaddr.isValid(ip)) return false;
+  if (!isPlainAddress(ip)) return false;
   const address = ipaddr.process(ip);
   return ranges.some((range) => address.kind() === range[0].kind() && address.match(range));
 }

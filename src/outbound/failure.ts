@@ -45,14 +45,19 @@ export function failureOf(error: unknown): OutboundFailure {
 function codeOf(error: unknown): keyof typeof TEXTS {
   const causes = causesOf(error);
   if (causes.some((cause) => cause instanceof AddressRefused)) return 'address_refused';
-  const codes = causes.map((cause) =>
-    typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '',
-  );
+  const codes = causes.map((cause) => codeIn(cause));
   const some = (pattern: RegExp): boolean => codes.some((code) => pattern.test(code));
   if (some(DNS)) return 'dns_failed';
   if (some(/^ECONNREFUSED$/)) return 'connection_refused';
   if (some(TLS)) return 'tls_failed';
   return some(RESET) ? 'connection_reset' : 'connection_failed';
+}
+
+/** Undici's parser gives its errors no code. */
+function codeIn(cause: unknown): string {
+  if (typeof cause !== 'object' || cause === null) return '';
+  if ('name' in cause && cause.name === 'HTTPParserError') return 'HPE_ERROR';
+  return 'code' in cause ? String(cause.code) : '';
 }
 
 /** The error, what caused it, and the members of an aggregate. */

@@ -74,7 +74,7 @@ function checkedLookup(port: number, rules: OutboundRules, lookUp: LookUpAll): L
         !mayConnect(
           hostname,
           port,
-          addresses.map(({ address }) => unmapped(address)),
+          addresses.map(({ address }) => address),
           rules,
         )
       ) {

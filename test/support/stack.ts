@@ -56,12 +56,17 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const services = testServices();
   const tenant = `t-${randomUUID().slice(0, 13)}`;
   const taskQueue = tenant;
-  const store = await openTenantStore({ tenant, url: services.redisUrl, onError: () => undefined });
+  const secrets = testSecrets(tenant);
+  const store = await openTenantStore({
+    tenant,
+    url: services.redisUrl,
+    onError: () => undefined,
+    knownSecrets: () => secrets.all(tenant),
+  });
   const stores = new TenantStores([store]);
   const connection = await Connection.connect({ address: services.temporalAddress });
   const clientOptions = { connection, namespace: services.namespace };
   const client = options.skipTime === true ? new SkippingClient(clientOptions) : new Client(clientOptions);
-  const secrets = testSecrets(tenant);
   const http = testOutbound();
   const nexus = await startNexus({
     stores,

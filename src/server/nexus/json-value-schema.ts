@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { MAX_JSON_BYTES, type JsonValue } from '../../domain/json-value';
+import { findUnfaithful, MAX_JSON_BYTES, MAX_JSON_DEPTH, type JsonValue } from '../../domain/json-value';
 
 /** Any JSON value that is kept; the body reader has refused what cannot be kept faithfully. */
 export const jsonValue = z
   .custom<JsonValue>((value) => value !== undefined, 'a JSON value')
+  .refine((value) => findUnfaithful(value) === undefined, {
+    error: `the value is nested deeper than ${MAX_JSON_DEPTH} levels`,
+    abort: true,
+  })
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_JSON_BYTES, {
     error: `the value is larger than ${MAX_JSON_BYTES} bytes of JSON`,
   })
