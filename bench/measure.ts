@@ -1,0 +1,64 @@
+/** Two ways to do the same work, measured in turns so that whatever else the machine does hits both. */
+export interface Sides {
+  readonly ours: () => Promise<unknown>;
+  readonly bare: () => Promise<unknown>;
+}
+
+export interface Measured {
+  /** Medians, in milliseconds. */
+  readonly ours: number;
+  readonly bare: number;
+}
+
+export async function inTurns({ ours, bare }: Sides, rounds: number): Promise<Measured> {
+  const warmUp = Math.max(3, Math.ceil(rounds / 10));
+  const times: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
+  for (let round = -warmUp; round < rounds; round += 1) {
+    // Who goes first changes, so that neither is always the one after a pause.
+    const order = round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const);
+    for (const side of order) {
+      const taken = await timed(side === 'ours' ? ours : bare);
+      if (round >= 0) times[side].push(taken);
+    }
+  }
+  return { ours: median(times.ours), bare: median(times.bare) };
+}
+
+/** Pieces of work per second with so many callers at once; each side in blocks, in turns. */
+export async function throughput(
+  { ours, bare }: Sides,
+  { callers, perBlock, blocks }: { callers: number; perBlock: number; blocks: number },
+): Promise<Measured> {
+  const rates: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
+  for (let block = -1; block < blocks; block += 1) {
+    for (const side of ['bare', 'ours'] as const) {
+      const ms = await timed(() => together(side === 'ours' ? ours : bare, callers, perBlock));
+      if (block >= 0) rates[side].push((perBlock / ms) * 1_000);
+    }
+  }
+  return { ours: median(rates.ours), bare: median(rates.bare) };
+}
+
+async function together(work: () => Promise<unknown>, callers: number, count: number): Promise<void> {
+  let left = count;
+  const call = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await work();
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, call));
+}
+
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
