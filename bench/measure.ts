@@ -17,11 +17,17 @@ export async function inTurns({ ours, bare }: Sides, rounds: number): Promise<Me
     // Who goes first changes, so that neither is always the one after a pause.
     const order = round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const);
     for (const side of order) {
+      await settled();
       const taken = await timed(side === 'ours' ? ours : bare);
       if (round >= 0) times[side].push(taken);
     }
   }
   return { ours: median(times.ours), bare: median(times.bare) };
+}
+
+/** What the piece of work before has left to do for worker and servers is over by then. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 40));
 }
 
 /** Pieces of work per second with so many callers at once; each side in blocks, in turns. */

@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { createClient } from 'redis';
 import { startServices } from '../src/cli/embedded/start-services';
+import { bundleWorkflows } from '../src/workers/bundle-workflows';
 import { SEARCH_ATTRIBUTES } from '../src/workflows/search-attributes';
 import { startReceiver, type Receiver } from '../test/support/receiver';
 import { SERVICES_VARIABLE, type TestServices } from '../test/support/services';
@@ -24,7 +25,6 @@ export interface System {
   stop(): Promise<void>;
 }
 
-const QUIET = new DefaultLogger('ERROR');
 const BARE_QUEUE = 'bare';
 
 /** What a receiver of hooks gets is about this large; the bare side sends as much. */
@@ -39,8 +39,10 @@ export async function startSystem(): Promise<System> {
     dynamicConfig: {},
   });
   const { address, namespace } = services.temporal;
-  const bundlePath = await bundled('../src/workflows/index.ts', join(dataDir, 'ours.js'));
-  const bareBundle = await bundled('bare/workflows.ts', join(dataDir, 'bare.js'));
+  const bundlePath = join(dataDir, 'ours.js');
+  await writeFile(bundlePath, await bundleWorkflows());
+  const workflowsPath = resolve(__dirname, 'bare/workflows.ts');
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
   const forStack: TestServices = {
     ...{ temporalAddress: address, namespace, redisUrl: services.redis.url, bundlePath, dataDir },
   };
@@ -56,7 +58,7 @@ export async function startSystem(): Promise<System> {
     connection: native,
     namespace,
     taskQueue: BARE_QUEUE,
-    workflowBundle: { codePath: bareBundle },
+    workflowBundle: { code },
     activities,
   });
   const running = worker.run();
@@ -79,12 +81,6 @@ export async function startSystem(): Promise<System> {
 }
 
 const newRedis = (url: string) => createClient({ url });
-
-async function bundled(path: string, file: string): Promise<string> {
-  const { code } = await bundleWorkflowCode({ workflowsPath: resolve(__dirname, path), logger: QUIET });
-  await writeFile(file, code);
-  return file;
-}
 
 async function versionsOf(
   connection: Connection,

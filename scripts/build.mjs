@@ -32,12 +32,8 @@ execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', 'ts
   cwd: root,
   stdio: ['ignore', 'inherit', 'inherit'],
 });
-const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker');
-const { code } = await bundleWorkflowCode({
-  workflowsPath: join(dist, 'workflows', 'index.js'),
-  logger: new DefaultLogger('WARN'),
-});
-writeFileSync(join(dist, 'workflows.bundle.js'), code);
+const { bundleWorkflows } = require(join(dist, 'workers', 'bundle-workflows.js'));
+writeFileSync(join(dist, 'workflows.bundle.js'), await bundleWorkflows());
 // Last: a build that was interrupted has no stamp.
 writeFileSync(stampFile, stamp);
 

@@ -11,7 +11,7 @@ const INPUT = { to: 'ACME', amount: 5 };
 
 /** A call with one url hook that defers, in its default settings: from the request to the decision. */
 export async function oneHook(system: System, rounds: number): Promise<Row[]> {
-  const { ours, receiver, bare } = system;
+  const { ours, receiver } = system;
   receiver.behave(() => ({ decision: 'defer' }));
   const scene = await Scene.set(ours, [{ id: 'hook', url: receiver.url }]);
   const sides = {
@@ -20,7 +20,6 @@ export async function oneHook(system: System, rounds: number): Promise<Row[]> {
   };
   const alone = await inTurns(sides, rounds);
   const many = await throughput(sides, { callers: 32, perBlock: rounds * 2, blocks: 5 });
-  void bare;
   return [
     compared('one url hook, p50', 'ms', alone, { atMost: 1.3 }),
     compared('one url hook, 32 callers', '/s', many, { atLeast: 0.75 }),
@@ -81,7 +80,7 @@ async function updateWithStart(
       taskQueue,
       workflowId: randomUUID(),
       workflowIdConflictPolicy: 'USE_EXISTING',
-      args: args as [string],
+      args: args,
     }),
   });
 }

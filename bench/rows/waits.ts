@@ -3,7 +3,7 @@ import { toolCallWorkflowId } from '../../src/domain/tool-call';
 import { Scene } from '../../test/support/scene';
 import type { parked } from '../bare/workflows';
 import { resolved } from '../bare/workflows';
-import { inTurns, median, timed } from '../measure';
+import { inTurns, median, settled, timed } from '../measure';
 import { bounded, compared, type Row } from '../report';
 import type { System } from '../system';
 
@@ -24,7 +24,6 @@ export async function resolving({ ours, bare }: System, rounds: number): Promise
       taskQueue,
       workflowId: randomUUID(),
     });
-    await new Promise((resolve) => setTimeout(resolve, 20));
     const sides = {
       ours: async () => {
         const { status } = await scene.resolve(wait, { decision: 'allow' });
@@ -34,6 +33,7 @@ export async function resolving({ ours, bare }: System, rounds: number): Promise
     };
     const order = round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const);
     for (const side of order) {
+      await settled();
       const taken = await timed(sides[side]);
       if (round >= 0) times[side].push(taken);
     }

@@ -2,6 +2,7 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import type { JsonValue } from '../domain/json-value';
 import type { ToolCallStart } from '../domain/tool-call';
 import { dueHook, type ToolCallState } from '../domain/tool-call-state';
+import { mayTryAtOnce } from '../domain/hook-attempts';
 import type { Transition } from '../domain/transition';
 import type { TenantStores } from '../store/tenant-stores';
 import { evaluateHook, type EvaluationResult } from './hooks/evaluate-hook';
@@ -15,8 +16,10 @@ export interface AskAtOnce {
   /** The workflow's clock, in milliseconds since the epoch. */
   readonly now: number;
   readonly onlyIfThreadOpen: boolean;
-  /** One attempt, cut off after this many milliseconds. */
+  /** For all that is asked; each hook gets one attempt, cut off when this is used up. In milliseconds. */
   readonly patienceMs: number;
+  /** Less than this is not worth a delivery. In milliseconds. */
+  readonly shortestTryMs: number;
 }
 
 export interface AskPatiently {
@@ -26,8 +29,15 @@ export interface AskPatiently {
   readonly attemptsMade: number;
 }
 
-/** `elapsedMs` bounds how long the workflow is deaf to messages. */
-export type AskReply = EvaluationResult & { readonly elapsedMs: number };
+/**
+ * Where the call stands after the hooks that were asked. `elapsedMs` bounds how long the workflow is deaf to messages;
+ * `attemptsMade` counts attempts at the hook that is due now.
+ */
+export type AskReply = (
+  | Exclude<EvaluationResult, { kind: 'undecided' }>
+  /** The first of the hooks could not be asked at once; nothing is stored. */
+  | { readonly kind: 'undecided' }
+) & { readonly elapsedMs: number; readonly attemptsMade: number };
 
 export type PatientReply =
   | Extract<EvaluationResult, { kind: 'applied' | 'taken' }>
@@ -35,7 +45,10 @@ export type PatientReply =
   | { readonly kind: 'nothing_due' };
 
 export interface HookActivities {
-  /** For a local activity: asks the due hook once, briefly. Its input is not kept in any history. */
+  /**
+   * For a local activity: asks the due hook once, briefly, and those that are due after it as long as the time lasts.
+   * Each is a step of its own. The input is not kept in any history.
+   */
   askHookAtOnce(ask: AskAtOnce): Promise<AskReply>;
   /** For an ordinary activity: asks the due hook of a stored call with all its attempts. */
   askHookPatiently(ask: AskPatiently): Promise<PatientReply>;
@@ -54,18 +67,35 @@ export interface HookDependencies extends Delivering {
 export function createHookActivities({ stores, publicUrl, ...delivering }: HookDependencies): HookActivities {
   const callback = publicUrl === undefined ? {} : { callbackBase: publicUrl };
   return {
-    async askHookAtOnce({ start, from, now, onlyIfThreadOpen, patienceMs }) {
+    async askHookAtOnce({ start, from, now, onlyIfThreadOpen, patienceMs, shortestTryMs }) {
       const began = performance.now();
-      const result = await evaluateHook(delivering, {
-        store: stores.of(start.tenant),
-        start,
-        from,
-        now,
-        onlyIfThreadOpen,
-        ...callback,
-        asking: { attemptsMade: 0, patienceMs, onAttempt: () => undefined, signal: cancellationSignal() },
-      });
-      return { ...result, elapsedMs: Math.round(performance.now() - began) };
+      const elapsed = (): number => Math.round(performance.now() - began);
+      const store = stores.of(start.tenant);
+      const ask = (next: AskAtOnce['from'], left: number): Promise<EvaluationResult> =>
+        evaluateHook(delivering, {
+          ...{ store, start, from: next, now: now + elapsed(), onlyIfThreadOpen, ...callback },
+          asking: {
+            attemptsMade: 0,
+            patienceMs: left,
+            onAttempt: () => undefined,
+            signal: cancellationSignal(),
+          },
+        });
+      let result = await ask(from, patienceMs);
+      if (result.kind === 'undecided') {
+        return { kind: 'undecided', attemptsMade: result.attempts, elapsedMs: elapsed() };
+      }
+      while (result.kind === 'applied') {
+        const left = patienceMs - elapsed();
+        const placed = dueHook(start, result.state);
+        if (placed === undefined || !mayTryAtOnce(placed) || left < shortestTryMs) break;
+        const next: EvaluationResult = await ask({ state: result.state }, left);
+        if (next.kind === 'undecided') {
+          return { ...result, attemptsMade: next.attempts, elapsedMs: elapsed() };
+        }
+        result = next;
+      }
+      return { ...result, attemptsMade: 0, elapsedMs: elapsed() };
     },
 
     async askHookPatiently({ tenant, callId, now, attemptsMade }) {

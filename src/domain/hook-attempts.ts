@@ -12,6 +12,11 @@ export function pauseAfter(attempts: number, retryAfterSeconds: number | undefin
   return Math.min(wanted, LONGEST_PAUSE_MS);
 }
 
+/** Whether a brief first attempt makes sense: `retries: 0` promises one attempt with all its time. */
+export function mayTryAtOnce({ hook }: PlacedUrlHook): boolean {
+  return hook.processor.retries > 0;
+}
+
 /** How long a hook can be asked at most, pauses included, in milliseconds. */
 export function longestAsking({ hook }: PlacedUrlHook): number {
   const { retries, timeoutMs } = hook.processor;

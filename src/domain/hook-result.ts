@@ -1,4 +1,4 @@
-import { escapePointerToken, findUnfaithful, type JsonValue } from './json-value';
+import { escapePointerToken, findUnfaithful, jsonBytes, MAX_JSON_BYTES, type JsonValue } from './json-value';
 import { REWRITE_MEMBER, type Point } from './point';
 
 /** Longest reason, in bytes of UTF-8. */
@@ -77,8 +77,12 @@ function rewriteFaults(
     return [{ pointer: `/${member}`, detail: 'the rewritten text is a string' }];
   }
   const unfaithful = findUnfaithful(value);
-  if (unfaithful === undefined) return [];
-  return [{ pointer: `/${member}${unfaithful.pointer}`, detail: unfaithful.problem }];
+  if (unfaithful !== undefined) {
+    return [{ pointer: `/${member}${unfaithful.pointer}`, detail: unfaithful.problem }];
+  }
+  // Measured as it will be kept: a number may be longer than the hook wrote it.
+  if (jsonBytes(value) <= MAX_JSON_BYTES) return [];
+  return [{ pointer: `/${member}`, detail: `the value is larger than ${MAX_JSON_BYTES} bytes of JSON` }];
 }
 
 function isReason(reason: unknown): reason is string {

@@ -63,6 +63,11 @@ function scalarProblem(value: unknown): string | undefined {
   }
 }
 
+/** Size of a value in bytes of its JSON text as UTF-8. */
+export function jsonBytes(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
 /** One reference token of an RFC 6901 pointer. */
 export function escapePointerToken(token: string): string {
   return token.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -188,6 +188,7 @@ const CREDENTIALS = [
   String.raw`(?i:\bbasic)\s+([a-z]*[A-Z0-9+/=_-][A-Za-z0-9+/=_-]{3,})`,
   String.raw`(pk_[a-z0-9-]+_[A-Za-z0-9]{4,}_[A-Za-z0-9]{8,})`,
   String.raw`(whsec_[A-Za-z0-9+/=_-]{8,})`,
+  String.raw`(pct_[A-Za-z0-9_-]{20,})`,
   String.raw`\b(sk-[A-Za-z0-9_-]{8,})`,
   String.raw`\b([sr]k_(?:live|test)_[A-Za-z0-9]{8,})`,
   String.raw`((?:AKIA|ASIA)[A-Z0-9]{12,})`,
@@ -201,7 +202,7 @@ const CREDENTIALS = [
 
 /** What each of {@link CREDENTIALS} begins with: most texts hold none of it, and need no closer look. */
 const BEGINNINGS =
-  /bearer|basic|pk_|whsec_|sk-|[sr]k_|A[KS]IA|gh[a-z]_|github_pat_|xox|eyJ|-----BEGIN|:\/\//i;
+  /bearer|basic|pk_|pct_|whsec_|sk-|[sr]k_|A[KS]IA|gh[a-z]_|github_pat_|xox|eyJ|-----BEGIN|:\/\//i;
 
 /** Hiding one part may bring another to light; a text in which that goes on for longer is left as it is then. */
 const MAX_ROUNDS = 8;

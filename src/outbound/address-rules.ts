@@ -15,15 +15,18 @@ export const NOTHING_ALLOWED: AllowList = { ranges: [], hosts: new Set() };
 /** Metadata services in unicast space; the well-known link-local ones are refused with their range. */
 const METADATA = ['168.63.129.16'];
 
-/** Local-use NAT64 (RFC 8215) and IPv4-compatible addresses (RFC 4291 §2.5.5.1), which ipaddr.js takes for unicast. */
-const EMBEDDING = ['64:ff9b:1::/48', '::/96'].map((cidr) => ipaddr.parseCIDR(cidr));
+/**
+ * All of IPv6 that is handed out for global unicast (RFC 4291 §2.4). ipaddr.js also calls unicast whatever it has no name
+ * for, such as IPv4-compatible addresses (`::a.b.c.d`) and the blocks that are reserved for later.
+ */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 export function isForbiddenAddress(ip: string): boolean {
   if (!isPlainAddress(ip)) return true;
   const address = ipaddr.parse(ip);
   if (address.range() !== 'unicast') return true;
   if (METADATA.includes(address.toString())) return true;
-  return EMBEDDING.some((cidr) => address.kind() === cidr[0].kind() && address.match(cidr));
+  return address.kind() === 'ipv6' && !address.match(GLOBAL_IPV6);
 }
 
 export function isAllowedAddress({ ranges }: AllowList, ip: string): boolean {
@@ -45,6 +48,9 @@ export function withoutDot(host: string): string {
 const HOST =
   /^(?=.{1,253}(?::\d{1,5})?$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*(?::\d{1,5})?$/;
 
+/** `URL` reads a host whose last label is a number as an IPv4 address, so no host name ends in one. */
+const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)(?::\d+)?$/;
+
 /**
  * Reads `10.20.0.0/16, 192.0.2.7, hooks.internal, hooks.internal:8443`.
  * @throws Error that says which entry is wrong and what to write
@@ -55,11 +61,11 @@ export function parseAllowList(text: string): AllowList {
   const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
   entries.forEach((entry, index) => {
     if (entry === '') return;
-    if (ipaddr.isValidCIDR(entry)) ranges.push(ipaddr.parseCIDR(entry));
+    if (isPlainRange(entry)) ranges.push(ipaddr.parseCIDR(entry));
     else if (isPlainAddress(entry)) {
       const address = ipaddr.parse(entry);
       ranges.push([address, address.kind() === 'ipv4' ? 32 : 128]);
-    } else if (HOST.test(entry) && !/^[\d.:]+$/.test(entry)) hosts.add(entry);
+    } else if (isHost(entry)) hosts.add(entry);
     else {
       throw new Error(
         `entry ${index + 1} is neither an address, a range such as 10.20.0.0/16, nor a host name such as hooks.internal or hooks.internal:8443`,
@@ -67,6 +73,17 @@ export function parseAllowList(text: string): AllowList {
     }
   });
   return { ranges, hosts };
+}
+
+/** ipaddr.js reads `10.1/16` as 10.0.0.1/16, which nobody means. */
+function isPlainRange(entry: string): boolean {
+  return ipaddr.isValidCIDR(entry) && isPlainAddress(entry.slice(0, entry.indexOf('/')));
+}
+
+function isHost(entry: string): boolean {
+  if (!HOST.test(entry) || ENDS_IN_NUMBER.test(entry)) return false;
+  const port = /:(\d+)$/.exec(entry)?.[1];
+  return port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
 }
 
 function isPlainAddress(entry: string): boolean {

@@ -25,10 +25,21 @@ const systemLookup: LookUpAll = (hostname, callback) => {
 };
 
 /**
+ * How long a connection may take to come about, with TLS, in milliseconds. A request gives up by its own limit; this one
+ * is for what the request leaves behind, and is not below the longest limit of a hook.
+ */
+const CONNECT_LIMIT_MS = 30_000;
+
+/**
  * Connections that check where they lead. A name is looked up once per connection, all of its addresses are checked, and
  * the connection is made to one of those and to nothing else; so a name that changes between two look-ups gains nothing.
+ * @param closing ends every connection, also one that has not come about: the agent itself does not end those
  */
-export function guardedAgent(rules: OutboundRules, lookUp: LookUpAll = systemLookup): Agent {
+export function guardedAgent(
+  rules: OutboundRules,
+  closing: AbortSignal,
+  lookUp: LookUpAll = systemLookup,
+): Agent {
   return new Agent({
     connect: (options, callback) => {
       const { hostname, port } = options;
@@ -41,7 +52,8 @@ export function guardedAgent(rules: OutboundRules, lookUp: LookUpAll = systemLoo
       const connector = buildConnector({
         lookup: checkedLookup(portNumber, rules, lookUp),
         autoSelectFamily: true,
-        timeout: 0,
+        timeout: CONNECT_LIMIT_MS,
+        signal: closing,
       });
       connector(options, (error, socket) => {
         if (error !== null) {
@@ -49,7 +61,12 @@ export function guardedAgent(rules: OutboundRules, lookUp: LookUpAll = systemLoo
           return;
         }
         const reached = socket.remoteAddress;
-        if (reached === undefined || !mayConnect(hostname, portNumber, [unmapped(reached)], rules)) {
+        if (reached === undefined) {
+          socket.destroy();
+          callback(systemError('the connection was reset at once', 'ECONNRESET'), null);
+          return;
+        }
+        if (!mayConnect(hostname, portNumber, [unmapped(reached)], rules)) {
           socket.destroy();
           callback(new AddressRefused(), null);
           return;
@@ -69,15 +86,12 @@ function checkedLookup(port: number, rules: OutboundRules, lookUp: LookUpAll): L
         return;
       }
       const [first] = addresses;
-      if (
-        first === undefined ||
-        !mayConnect(
-          hostname,
-          port,
-          addresses.map(({ address }) => address),
-          rules,
-        )
-      ) {
+      if (first === undefined) {
+        callback(systemError('the name has no address', 'ENOTFOUND'), '');
+        return;
+      }
+      const found = addresses.map(({ address }) => address);
+      if (!mayConnect(hostname, port, found, rules)) {
         callback(new AddressRefused(), '');
         return;
       }
@@ -85,6 +99,10 @@ function checkedLookup(port: number, rules: OutboundRules, lookUp: LookUpAll): L
       else callback(null, first.address, first.family);
     });
   };
+}
+
+function systemError(message: string, code: string): Error {
+  return Object.assign(new Error(message), { code });
 }
 
 /** A dual-stack socket spells the IPv4 address that it reached as a mapped one. */

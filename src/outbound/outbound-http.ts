@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Agent } from 'undici';
 import { request } from 'undici';
 import { failureOf, type OutboundFailure } from './failure';
@@ -31,9 +32,12 @@ export type OutboundReply =
  */
 export class OutboundHttp {
   private readonly agent: Agent;
+  private readonly closing = new AbortController();
 
   constructor(private readonly options: { readonly rules: OutboundRules; readonly lookup?: LookUpAll }) {
-    this.agent = guardedAgent(options.rules, options.lookup);
+    // Every connection listens.
+    setMaxListeners(0, this.closing.signal);
+    this.agent = guardedAgent(options.rules, this.closing.signal, options.lookup);
   }
 
   /** Rejects only when `signal` is aborted; then with its reason. */
@@ -44,7 +48,7 @@ export class OutboundHttp {
     const inTime = AbortSignal.timeout(post.timeoutMs);
     const signal = post.signal === undefined ? inTime : AbortSignal.any([inTime, post.signal]);
     try {
-      return await this.send(post, signal);
+      return await unlessAborted(this.send(post, signal), signal);
     } catch (error) {
       post.signal?.throwIfAborted();
       if (inTime.aborted)
@@ -54,7 +58,9 @@ export class OutboundHttp {
   }
 
   async close(): Promise<void> {
-    await this.agent.destroy();
+    const destroyed = this.agent.destroy();
+    this.closing.abort();
+    await destroyed;
   }
 
   private async send(post: OutboundPost, signal: AbortSignal): Promise<OutboundReply> {
@@ -91,6 +97,18 @@ export class OutboundHttp {
       ...(/^\d{1,6}$/.test(retryAfter) && { retryAfterSeconds: Number(retryAfter) }),
     };
   }
+}
+
+/**
+ * Undici heeds a signal only once there is a connection, and one may take for ever to come about. What is given up before
+ * is not sent any more, even if the connection comes about later.
+ */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(new Error('given up'));
+    signal.addEventListener('abort', giveUp, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
 }
 
 function failed(

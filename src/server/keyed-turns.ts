@@ -10,8 +10,10 @@ export class KeyedTurns {
 
   constructor(private readonly patienceMs: number) {}
 
-  async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
-    const result = this.turn(key).then(task);
+  /** @param task is told whether it had to wait for others, so that what it knew before may have changed */
+  async run<Result>(key: string, task: (waited: boolean) => Promise<Result>): Promise<Result> {
+    const waited = this.last.has(key);
+    const result = waited ? this.turn(key).then(() => task(true)) : task(false);
     const settled = result.catch(() => undefined);
     this.last.set(key, settled);
     try {

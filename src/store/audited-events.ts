@@ -1,9 +1,15 @@
 import type { EventDraft } from '../domain/audit';
-import type { JsonValue } from '../domain/json-value';
+import type { JsonObject, JsonValue } from '../domain/json-value';
 import { redactText, redactValue, replaceSecrets, type RedactionRules } from '../domain/redaction';
-import type { AuditValues } from '../domain/settings';
+import type { AuditValues, TenantSettings } from '../domain/settings';
 import type { Blobs } from './blobs';
 import type { Settings } from './settings';
+
+/** What the tenant lets the audit show. */
+export interface AuditRules {
+  readonly auditValues: AuditValues;
+  readonly redaction: RedactionRules;
+}
 
 /**
  * Makes events what the tenant lets the audit show. Digests stand in every event; the value itself is added as far as
@@ -16,19 +22,33 @@ export class AuditedEvents {
     private readonly knownSecrets: () => Promise<readonly string[]>,
   ) {}
 
-  /** Type and data of each event, as JSON text. */
-  async prepare(callId: string, drafts: readonly EventDraft[]): Promise<{ type: string; data: string }[]> {
-    if (drafts.length === 0) return [];
+  /** What holds for events that are stored about now. Reading it ahead of the writing spares a round trip. */
+  async readRules(known?: TenantSettings): Promise<AuditRules> {
     const [{ auditValues, redaction }, secrets] = await Promise.all([
-      this.settings.read(),
+      known ?? this.settings.read(),
       this.knownSecrets(),
     ]);
-    const rules: RedactionRules = { ...redaction, secrets };
+    return { auditValues, redaction: { ...redaction, secrets } };
+  }
+
+  /** Type and data of each event, as JSON text. */
+  async prepare(
+    callId: string,
+    drafts: readonly EventDraft[],
+    given?: AuditRules | Promise<AuditRules>,
+  ): Promise<{ type: string; data: string }[]> {
+    if (!drafts.some(saysMore)) return drafts.map(({ type, data }) => ({ type, data: JSON.stringify(data) }));
+    const { auditValues, redaction: rules } = await (given ?? this.readRules());
     return Promise.all(
       drafts.map(async (draft) => {
         const value = auditValues === 'none' ? undefined : await this.shownValue(callId, draft);
         const shown = value && { value: censor(value.value, auditValues, rules) };
-        return { type: draft.type, data: JSON.stringify({ ...censorReasons(draft.data, rules), ...shown }) };
+        // Event data is JSON. A caller may have put a secret into a name, too.
+        const data = replaceSecrets(
+          censorReasons(draft.data, rules) as JsonObject,
+          rules.secrets,
+        ) as JsonObject;
+        return { type: draft.type, data: JSON.stringify({ ...data, ...shown }) };
       }),
     );
   }
@@ -38,6 +58,11 @@ export class AuditedEvents {
     // A step that is stored again by another attempt may find the blob gone with a later step.
     return this.blobs.find(callId, shows);
   }
+}
+
+/** Whether an event holds more than names, numbers and digests. */
+function saysMore({ shows, data }: EventDraft): boolean {
+  return shows !== undefined || 'reason' in data || 'denial' in data;
 }
 
 function censor(value: JsonValue, mode: AuditValues, rules: RedactionRules): JsonValue {

@@ -2,7 +2,8 @@ import type { CallRecord, ToolCallStart } from '../domain/tool-call';
 import type { ToolCallState } from '../domain/tool-call-state';
 import type { Transition } from '../domain/transition';
 import type { ToolFinished } from '../domain/audit';
-import type { AuditedEvents } from './audited-events';
+import type { TenantSettings } from '../domain/settings';
+import type { AuditedEvents, AuditRules } from './audited-events';
 import { commitCall, type CommitOptions, type CommitResult } from './commit-call';
 import type { RedisConnection } from './connection';
 import type { Keyspace } from './keyspace';
@@ -37,6 +38,11 @@ export class Calls {
   commit(transition: Transition, options?: CommitOptions): Promise<CommitResult> {
     const { redis, keyspace, events } = this;
     return commitCall({ redis, keyspace, events }, transition, options);
+  }
+
+  /** For a writer that has something else to wait for first. */
+  readAuditRules(known?: TenantSettings): Promise<AuditRules> {
+    return this.events.readRules(known);
   }
 
   async read(callId: string): Promise<CallSnapshot | undefined> {

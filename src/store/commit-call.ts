@@ -3,7 +3,7 @@ import type { StoredWait } from '../domain/stored-wait';
 import { isOpen, type CallRecord, type ToolCallStart } from '../domain/tool-call';
 import type { ToolCallState } from '../domain/tool-call-state';
 import type { Transition } from '../domain/transition';
-import type { AuditedEvents } from './audited-events';
+import type { AuditedEvents, AuditRules } from './audited-events';
 import { unclaimedEntry } from './blobs';
 import type { RedisConnection } from './connection';
 import type { Keyspace } from './keyspace';
@@ -94,6 +94,8 @@ export interface CommitOptions {
   readonly onlyIfThreadOpen?: boolean;
   /** Refuse when the call changed since it was read with this generation; for writers other than its workflow. */
   readonly ifGeneration?: string;
+  /** When the writer has read them already; else they are read when an event needs them. */
+  readonly auditRules?: AuditRules | Promise<AuditRules>;
   /** The call's workflow is still to be started. */
   readonly unstarted?: boolean;
   /**
@@ -118,7 +120,7 @@ export async function commitCall(
   options: CommitOptions = {},
 ): Promise<CommitResult> {
   const { call, waits, keepBlobs, dropBlobs = [], indexPending = '' } = transition;
-  const prepared = await events.prepare(call.id, transition.events);
+  const prepared = await events.prepare(call.id, transition.events, options.auditRules);
   const reply = await runScript(redis, COMMIT, {
     keys: [
       keyspace.call(call.id),

@@ -141,29 +141,36 @@ scenarios(
 );
 
 scenarios(
-  'a worker killed between two of three hooks goes on with the one that is due, and asks each once',
-  () =>
-    withReceiver(
-      () => ({ decision: 'defer' }),
-      (receiver) =>
-        playScene(
-          { hooks: [{ url: receiver.url }, { url: receiver.url }, { url: receiver.url }] },
-          async (scene) => {
-            const successor = await takenOver(scene, 'before-askHookAtOnce:2');
-            const told = await untilTold(() => askToPay(scene.agent, scene.calls, 'the-call'));
-            expect(told.body.status).toBe('allowed');
-            await successor();
-            expect(receiver.received.map(({ input }) => input.hookId)).toEqual([
-              'gate-1',
-              'gate-2',
-              'gate-3',
-            ]);
-            expect((await decisionsOf(scene)).map(({ data }) => data.hookId)).toEqual([
-              'gate-1',
-              'gate-2',
-              'gate-3',
-            ]);
-          },
-        ),
-    ),
+  'a worker killed while the second of three hooks is asked goes on with that one, in the same delivery',
+  () => {
+    const slowSecond: Behaviour = async ({ input }) => {
+      await new Promise((resolve) => setTimeout(resolve, input.hookId === 'gate-2' ? 800 : 0));
+      return { decision: 'defer' };
+    };
+    return withReceiver(slowSecond, (receiver) =>
+      playScene(
+        { hooks: [{ url: receiver.url }, { url: receiver.url }, { url: receiver.url }] },
+        async (scene) => {
+          const successor = await takenOver(scene, 'amid-askHookAtOnce:1');
+          await expectAllDeferred(scene);
+          await successor();
+          const asked = receiver.received.map(({ input }) => input.hookId);
+          expect(asked).toEqual(['gate-1', 'gate-2', 'gate-2', 'gate-3']);
+          expect(new Set(receiver.received.map(({ input }) => input.deliveryId)).size).toBe(3);
+        },
+      ),
+    );
+  },
 );
+
+async function expectAllDeferred(scene: Scene): Promise<void> {
+  const made = await untilTold(() => askToPay(scene.agent, scene.calls, 'the-call'));
+  const told = await scene.agent.get(`${scene.calls}/${made.body.id as string}`, { Prefer: 'wait=60' });
+  expect(told.body.status).toBe('allowed');
+  const decisions = await decisionsOf(scene);
+  expect(decisions.map(({ data }) => [data.hookId, data.decision])).toEqual([
+    ['gate-1', 'defer'],
+    ['gate-2', 'defer'],
+    ['gate-3', 'defer'],
+  ]);
+}

@@ -1,5 +1,5 @@
 import { placesWith } from '../support/everywhere';
-import { HEADER_SECRET, OWN_SIGNING } from '../support/hook-service';
+import { HEADER_SECRET, OWN_SIGNING, TENANT_SIGNING } from '../support/hook-service';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { Scene } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';
@@ -83,6 +83,10 @@ test('under full everything is shown but the secrets that the service knows: in 
   const { scene, callId, text } = await audited({ auditValues: 'full' });
   const [value] = await valueOf(scene, callId, 'tool_call_started');
   expect(value).toEqual({ ...INPUT, text: 'use [redacted] here' });
+  expect(await valueOf(scene, callId, 'hook_decision')).toEqual([
+    { ...INPUT, text: 'use [redacted] here', token: 't [redacted]' },
+    undefined,
+  ]);
   expect(await valueOf(scene, callId, 'tool_call_finished')).toEqual([
     { secret: 's-0815', echo: ['got [redacted]'], ok: 1 },
   ]);
@@ -90,6 +94,130 @@ test('under full everything is shown but the secrets that the service knows: in 
   expect(text).not.toContain(OWN_SIGNING);
   const reasons = (await scene.eventsOf(callId, 'hook_decision')).map(({ data }) => data.reason?.text);
   expect(reasons).toEqual([undefined, 'saw [redacted]']);
+});
+
+/** Places for a text that is five levels deep, and in forms that a text takes on its way. */
+const everywhereIn = (text: string) => ({
+  levels: [{ of: [{ two: `<${text}>` }] }],
+  [`named ${text}`]: 1,
+  json: JSON.stringify({ a: [JSON.stringify({ b: text })] }),
+  url: `https://example.com/?q=${encodeURIComponent(text)}`,
+  twice: text + text,
+});
+
+describe.each(['none', 'redacted', 'full'] as const)('under %s', (auditValues) => {
+  beforeEach(async () => {
+    const admin = await stack.as('root', ['admin']);
+    await admin.put('/v1/settings', { auditValues, redaction: { fields: [], patterns: [] } });
+  });
+
+  const SECRETS = [HEADER_SECRET, OWN_SIGNING, TENANT_SIGNING];
+
+  const expectNoSecret = (text: string): void => {
+    for (const secret of SECRETS) {
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(encodeURIComponent(secret));
+    }
+  };
+
+  test('a named secret is in no event: of an input, a rewrite, an output, a reason, at any depth, in any form', async () => {
+    const deep = everywhereIn(SECRETS.join(' '));
+    receiver.behave(({ input }) =>
+      input.point === 'before_tool_call'
+        ? { decision: 'defer', updatedInput: { rewritten: deep }, reason: SECRETS.join() }
+        : { decision: 'defer', updatedOutput: { rewritten: deep }, reason: SECRETS.join() },
+    );
+    const scene = await Scene.set(stack, [
+      { id: 'before', url: receiver.url },
+      { id: 'after', point: 'after_tool_call', url: receiver.url },
+    ]);
+    const made = await scene.call('t', { marker: 'KEPT', deep });
+    expect(made.body.input).toEqual({ rewritten: deep });
+    const done = await scene.output(made.body.id, { output: deep });
+    expect(done.body.output).toEqual({ rewritten: deep });
+
+    const events = await scene.eventsOf(made.body.id);
+    expectNoSecret(JSON.stringify(await scene.events()));
+    const shown = events.filter(({ data }) => 'value' in data).map(({ type }) => type);
+    expect(shown).toEqual(
+      auditValues === 'none' ? [] : ['tool_call_started', 'hook_decision', 'tool_call_finished'],
+    );
+    expect(JSON.stringify(events).includes('KEPT')).toBe(auditValues !== 'none');
+  });
+
+  test('a named secret is in no event of a call that is denied with it in the reason, nor of one whose tool failed', async () => {
+    receiver.behave(({ input }) => ({
+      decision: input.input === 'deny' ? 'deny' : 'defer',
+      reason: `because of ${SECRETS.join(' and ')}`,
+    }));
+    const scene = await Scene.set(stack, [{ id: 'before', url: receiver.url }]);
+    const denied = await scene.call('t', 'deny');
+    expect(denied.body.status).toBe('denied');
+    const [finished] = await scene.eventsOf(denied.body.id, 'tool_call_finished');
+    expect(finished!.data.denial.reason.text).toBe('because of [redacted] and [redacted] and [redacted]');
+    const made = await scene.call('t', 'run');
+    await scene.output(made.body.id, { error: everywhereIn(SECRETS.join(' ')) });
+    expectNoSecret(JSON.stringify(await scene.events()));
+  });
+
+  test('a named secret is in no event of a person who edits, votes and says why', async () => {
+    const scene = await Scene.set(stack, [{ id: 'two', minApprovals: 2 }]);
+    const made = await scene.call('t', 'first');
+    const [wait] = made.body.pendingWaits;
+    const edit = { decision: 'allow', updatedInput: everywhereIn(SECRETS.join(' ')) };
+    const edited = { ...edit, subjectDigest: wait.subjectDigest, reason: SECRETS.join() };
+    expect((await scene.resolve(wait.id, edited)).status).toBe(200);
+    const bob = await stack.as('bob', ['waits:resolve']);
+    expect((await scene.resolve(wait.id, { decision: 'deny', reason: SECRETS.join() }, bob)).status).toBe(
+      200,
+    );
+    expectNoSecret(JSON.stringify(await scene.events()));
+  });
+
+  test('a hook that sends back all that it was told leaves nothing of it, and not the token of its callback', async () => {
+    receiver.behave(({ text }, response) => {
+      response.writeHead(200).end(text);
+      return undefined;
+    });
+    const scene = await Scene.set(stack, [{ id: 'echo', point: 'after_tool_call', url: receiver.url }]);
+    const made = await scene.call('t', 'INPUT');
+    const told = await scene.output(made.body.id, { output: 'ECHOED' });
+    expect(told.body).toMatchObject({ status: 'denied', denial: { reason: { code: 'answer_invalid' } } });
+    const { token, expiresAt } = receiver.received.at(-1)!.input.callback;
+    const shown = JSON.stringify([told.body, await scene.events()]);
+    for (const echoed of ['ECHOED', token, expiresAt]) expect(shown).not.toContain(echoed);
+    expect(await placesWith(scene, made.body.id, token)).toEqual([]);
+  });
+});
+
+test('what the tenant hides is hidden at depth five, by a field’s name in any spelling and by a pattern', async () => {
+  const admin = await stack.as('root', ['admin']);
+  await admin.put('/v1/settings', {
+    auditValues: 'redacted',
+    redaction: { fields: ['customer_number'], patterns: ['(?i)case-[0-9]+'] },
+  });
+  const value = {
+    a: [{ b: [{ password: 'P-1', CustomerNumber: { x: ['C-1'] }, note: 'see CASE-77 now', kept: 'K-1' }] }],
+  };
+  const hidden = {
+    a: [
+      {
+        b: [
+          { password: '[redacted]', CustomerNumber: '[redacted]', note: 'see [redacted] now', kept: 'K-1' },
+        ],
+      },
+    ],
+  };
+  receiver.behave(() => ({ decision: 'defer', updatedInput: [value], reason: 'as in case-78' }));
+  const scene = await Scene.set(stack, [{ id: 'h', url: receiver.url }]);
+  const made = await scene.call('t', value);
+  expect(made.body.input).toEqual([value]);
+  await scene.output(made.body.id, { output: { value } });
+  expect(await valueOf(scene, made.body.id, 'tool_call_started')).toEqual([hidden]);
+  expect(await valueOf(scene, made.body.id, 'hook_decision')).toEqual([[hidden]]);
+  expect(await valueOf(scene, made.body.id, 'tool_call_finished')).toEqual([{ value: hidden }]);
+  const [decision] = await scene.eventsOf(made.body.id, 'hook_decision');
+  expect(decision!.data.reason.text).toBe('as in [redacted]');
 });
 
 test('an edit and a vote show what they made of the input; nothing that is judged after the tool is shown', async () => {

@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { decodedHistory } from '../support/decoded-history';
+import { placesWith } from '../support/everywhere';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { Scene, type SceneHook } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';
@@ -26,7 +28,11 @@ afterAll(async () => {
   inside.close();
 });
 
-/** Calls that went on although their hook had failed, by fail mode. */
+/** Calls whose hook had failed, and those of them that went on nevertheless, by fail mode. */
+const failed: Record<'fail_closed' | 'fail_open', { scene: Scene; callId: string }[]> = {
+  fail_closed: [],
+  fail_open: [],
+};
 const wentOn = { fail_closed: 0, fail_open: 0 };
 
 async function failing(
@@ -62,6 +68,8 @@ describe.each(['fail_closed', 'fail_open'] as const)('under %s', (onFailure) => 
   test.each(FAILURES)('$kind is told as what it was, and $code', async (failure) => {
     const { outcome, code, attempts, deliveries = attempts } = failure;
     const { scene, made, callId } = await failing(failure, onFailure, undefined);
+    failed[onFailure].push({ scene, callId });
+    if (made.body.status === 'allowed') wentOn[onFailure] += 1;
     expect(made.status).toBe(200);
     if (onFailure === 'fail_closed') {
       expect(made.body).toMatchObject({
@@ -76,7 +84,7 @@ describe.each(['fail_closed', 'fail_open'] as const)('under %s', (onFailure) => 
     } else {
       expect(made.body).toMatchObject({ status: 'allowed', input: { original: true } });
     }
-    if (made.body.status === 'allowed') wentOn[onFailure] += 1;
+    expect((await scene.read(callId)).body.status).toBe(made.body.status);
 
     const decisions = await scene.eventsOf(callId, 'hook_decision');
     expect(decisions.map(({ data }) => data)).toEqual([
@@ -96,11 +104,30 @@ describe.each(['fail_closed', 'fail_open'] as const)('under %s', (onFailure) => 
 });
 
 test('no kind of failure lets the work happen under fail_closed, each does under fail_open, and no redirect was followed', () => {
+  expect(failed.fail_closed).toHaveLength(FAILURES.length);
+  expect(failed.fail_open).toHaveLength(FAILURES.length);
   expect(wentOn).toEqual({ fail_closed: 0, fail_open: FAILURES.length });
   expect(reachedInside).toBe(0);
 });
 
+test('what the receivers sent is nowhere: not in the store, not in any history', async () => {
+  for (const { scene, callId } of [failed.fail_closed, failed.fail_open].flatMap((calls) => calls)) {
+    expect(await decodedHistory(stack, callId)).not.toContain(MARKER);
+    expect(JSON.stringify((await scene.thread()).body)).not.toContain(MARKER);
+  }
+  const [last] = failed.fail_open.slice(-1);
+  expect(await placesWith(last!.scene, last!.callId, 'original')).toContain('call');
+  expect(await placesWith(last!.scene, last!.callId, MARKER)).toEqual([]);
+});
+
 const AFTER = ['refused', 'reset mid-body', 'slow headers', 'status 500', '{}', 'a gzip bomb'];
+
+const decisionsAfter = async (scene: Scene, callId: string) =>
+  (await scene.eventsOf(callId, 'hook_decision')).map(({ data: { outcome, decision, attempts } }) => ({
+    outcome,
+    decision,
+    attempts,
+  }));
 
 describe('after the tool', () => {
   test.each(FAILURES.filter(({ kind }) => AFTER.includes(kind)))(
@@ -110,9 +137,19 @@ describe('after the tool', () => {
       const told = await scene.output(callId, { output: 'RESULT' });
       expect(told.body).toMatchObject({
         status: 'denied',
-        denial: { hookId: 'guard', reason: { code: failure.code }, executed: true },
+        denial: {
+          by: failure.outcome === 'timeout' ? 'timeout' : 'hook_failure',
+          hookId: 'guard',
+          reason: { code: failure.code },
+          executed: true,
+        },
       });
-      expect(JSON.stringify([told.body, await scene.events()])).not.toContain('RESULT');
+      expect(told.body).not.toHaveProperty('output');
+      expect(await decisionsAfter(scene, callId)).toEqual([
+        { outcome: failure.outcome, decision: 'deny', attempts: failure.attempts },
+      ]);
+      expect(JSON.stringify(told.body)).not.toContain('RESULT');
+      expect(await placesWith(scene, callId, 'RESULT')).toEqual([]);
     },
   );
 
@@ -124,6 +161,9 @@ describe('after the tool', () => {
         status: 'completed',
         output: 'RESULT',
       });
+      expect(await decisionsAfter(scene, callId)).toEqual([
+        { outcome: failure.outcome, decision: 'defer', attempts: failure.attempts },
+      ]);
     },
   );
 });

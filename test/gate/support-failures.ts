@@ -24,6 +24,8 @@ export interface Failure {
 const raw =
   (status: number, body: string | Buffer, headers: Record<string, string> = {}): Behaviour =>
   (_, response) => {
+    response.setHeader('x-said', MARKER);
+    response.statusMessage = MARKER;
     response.writeHead(status, headers).end(body);
     return undefined;
   };
@@ -144,7 +146,8 @@ export const FAILURES: readonly Failure[] = [
   { ...status(204, 'invalid', 'http_status', 1), behave: raw(204, '') },
   invalid('HTML', `<html>${MARKER}</html>`, 'answer_not_json'),
   invalid('nothing', '', 'answer_not_json'),
-  invalid('two objects', '{"decision":"allow"} {"decision":"deny"}', 'answer_not_json'),
+  invalid('two objects', `{"decision":"allow"} {"decision":"deny","reason":"${MARKER}"}`, 'answer_not_json'),
+  invalid('half an object', `{"decision":"allow","reason":"${MARKER}`, 'answer_not_json'),
   {
     ...invalid('bytes that are no text', ''),
     behave: raw(200, Buffer.from([0x7b, 0xff, 0x7d])),
@@ -157,15 +160,19 @@ export const FAILURES: readonly Failure[] = [
   invalid('"allow"', '"allow"'),
   invalid('another case', '{"decision":"Allow"}'),
   invalid('a space', '{"decision":"allow "}'),
-  invalid('a misspelt key', '{"decison":"deny"}'),
+  invalid('another text', `"${MARKER}"`),
+  invalid('a misspelt key', `{"decison":"deny","reason":"${MARKER}"}`),
+  invalid('a deny with a misspelt rewrite', `{"decision":"deny","rewrit":{"a":"${MARKER}"}}`),
+  invalid('a decision that nobody knows', `{"decision":"${MARKER}"}`),
   invalid('an unknown key', `{"decision":"allow","${MARKER}":{}}`),
   invalid('a repeated key', '{"decision":"deny","decision":"allow"}'),
   invalid('a deny with a rewrite', `{"decision":"deny","updatedInput":"${MARKER}"}`),
   invalid('a rewrite of the wrong kind', `{"decision":"allow","updatedOutput":"${MARKER}"}`),
   invalid('a text rewrite', `{"decision":"allow","updatedText":"${MARKER}"}`),
   invalid('a long reason', JSON.stringify({ decision: 'allow', reason: MARKER.repeat(150) })),
-  invalid('a reason that is no text', '{"decision":"allow","reason":{}}'),
-  invalid('a lone surrogate', '{"decision":"allow","updatedInput":"\\ud800"}'),
+  invalid('a reason that is no text', `{"decision":"allow","reason":{"a":"${MARKER}"}}`),
+  invalid('a lone surrogate', `{"decision":"allow","updatedInput":"${MARKER}\\ud800"}`),
+  invalid('a lone surrogate in a reason', `{"decision":"allow","reason":"${MARKER}\\ud800"}`),
   invalid('an integer beyond 2^53-1', '{"decision":"allow","updatedInput":9007199254740993}'),
   invalid('129 levels', `{"decision":"allow","updatedInput":${nested(129)}}`),
   {

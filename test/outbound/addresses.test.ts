@@ -40,6 +40,16 @@ const FORBIDDEN = [
   'fd00:ec2::254',
   'ff02::1',
   '2001:db8::1',
+  '3fff::1',
+  '100::1',
+  '200::1',
+  '4000::1',
+  '5f00::1',
+  '8000::1',
+  'e000::1',
+  'fec0::1',
+  '64:ff9b:2::1',
+  '::ffff:0:7f00:1',
 ];
 
 test.each(FORBIDDEN)('%s is no address that a profile may lead to', (address) => {
@@ -234,6 +244,11 @@ test('an allow-list says which entry is wrong and what to write, and repeats non
     'hooks.internal:port',
     '*.internal',
     '1.2.3.4:80',
+    'hooks.internal:0',
+    'hooks.internal:65536',
+    '10.1/16',
+    '0x7f.1',
+    'hooks.0x7f',
   ]) {
     expect(() => parseAllowList(bad)).toThrow(/^entry 1/);
   }

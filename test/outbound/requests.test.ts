@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { NOTHING_ALLOWED } from '../../src/outbound/address-rules';
 import { OutboundHttp } from '../../src/outbound/outbound-http';
+import { SELF_SIGNED } from './self-signed';
 
 const MARKER = 'MARKER-of-the-answer';
 const servers: (Server | TcpServer)[] = [];
@@ -159,7 +160,10 @@ test('a server that speaks no TLS, one that has no certificate, and one that nob
   const bare = await listening(
     createTlsServer({}, (socket) => socket.end()).on('tlsClientError', () => undefined),
   );
-  for (const port of [plain, bare]) {
+  const own = await listening(
+    createTlsServer(SELF_SIGNED, (socket) => socket.end()).on('tlsClientError', () => undefined),
+  );
+  for (const port of [plain, bare, own]) {
     expect(await post(`https://localhost:${port}/`)).toMatchObject({
       outcome: 'unreachable',
       code: 'tls_failed',

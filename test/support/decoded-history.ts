@@ -4,12 +4,9 @@ import type { Stack } from './stack';
 /** The history of a call as text, with every payload decoded. */
 export async function decodedHistory(stack: Stack, callId: string): Promise<string> {
   const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, callId));
-  const history = await handle.fetchHistory();
-  return JSON.stringify(history, (_, value: unknown) =>
-    isBytes(value) ? Buffer.from(value).toString() : value,
+  // Protocol Buffers' JSON writes bytes as base64; payloads are the members `data`.
+  const json = JSON.stringify(await handle.fetchHistory());
+  return json.replaceAll(/"data":"([A-Za-z0-9+/=]*)"/g, (_, data: string) =>
+    Buffer.from(data, 'base64').toString(),
   );
-}
-
-function isBytes(value: unknown): value is Uint8Array {
-  return value instanceof Uint8Array;
 }

@@ -1,8 +1,8 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { bundleWorkflowCode } from '@temporalio/worker';
 import { startServices, type EmbeddedServices } from '../../src/cli/embedded/start-services';
+import { bundleWorkflows } from '../../src/workers/bundle-workflows';
 import { SEARCH_ATTRIBUTES } from '../../src/workflows/search-attributes';
 import { SERVICES_VARIABLE, type TestServices } from './services';
 
@@ -20,12 +20,8 @@ export default async function globalSetup(): Promise<void> {
     dynamicConfig: { 'frontend.WorkflowTimeSkippingEnabled': true },
   });
   globalThis.portcullisServices = services;
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: resolve(__dirname, '../../src/workflows/index.ts'),
-    logger: { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error },
-  });
   const bundlePath = join(dataDir, 'workflows.js');
-  await writeFile(bundlePath, code);
+  await writeFile(bundlePath, await bundleWorkflows());
   const forTests: TestServices = {
     temporalAddress: services.temporal.address,
     namespace: services.temporal.namespace,

@@ -52,14 +52,18 @@ export async function evaluateHook(
   const placed = dueHook(start, state);
   if (placed === undefined) throw new Error('no hook of this call is due');
 
-  const [stored, thread] = await Promise.all([
+  const [stored, thread, callbackKey] = await Promise.all([
     store.calls.read(start.callId),
     store.threads.read(start.threadId),
+    store.deliveries.callbackKey(),
   ]);
   if (stored !== undefined && !isBehind(stored.state, from)) return { kind: 'taken', state: stored.state };
   const metadata = thread?.thread.metadata ?? {};
   const call = await askedCall(evaluation, state, metadata);
 
+  // A brief try is recorded at once, so what the audit may show can be read while the hook is asked.
+  const auditRules = evaluation.asking.patienceMs === undefined ? undefined : store.calls.readAuditRules();
+  auditRules?.catch(() => undefined);
   const deliveryId = deliveryIdOf({
     tenant: start.tenant,
     callId: start.callId,
@@ -72,13 +76,15 @@ export async function evaluateHook(
     placed,
     deliveryId,
     input: hookInput(placed, { start, state, values: call.values, metadata, deliveryId }),
-    ...(await callbackOf(evaluation, placed, deliveryId)),
+    ...callbackOf(evaluation, placed, { deliveryId, callbackKey }),
   });
   if (asked.kind === 'undecided') return { kind: 'undecided', attempts: asked.attempts };
 
   const answer = await judgedAnswer(call, asked);
   const delivery = { deliveryId, attempts: asked.attempts };
-  return new Recording(evaluation, call, clock, { delivery, latencyMs: clock() - now }).store(answer);
+  return new Recording(evaluation, call, clock, { delivery, latencyMs: clock() - now }, auditRules).store(
+    answer,
+  );
 }
 
 /** Whether what the store has is what this evaluation goes on from. */
@@ -104,13 +110,13 @@ async function askedCall(
   return { store, start, facts: callFacts(start, metadata), values };
 }
 
-async function callbackOf(
-  { store, callbackBase, now }: Evaluation,
+function callbackOf(
+  { callbackBase, now }: Evaluation,
   { hook }: PlacedUrlHook,
-  deliveryId: string,
-): Promise<Pick<Asking, 'callback'>> {
+  { deliveryId, callbackKey }: { deliveryId: string; callbackKey: string },
+): Pick<Asking, 'callback'> {
   if (callbackBase === undefined) return {};
-  const token = callbackToken(await store.deliveries.callbackKey(), deliveryId);
+  const token = callbackToken(callbackKey, deliveryId);
   const expiresAt = timestamp(now + hook.processor.asyncTimeoutMs);
   return { callback: { url: `${callbackBase}/v1/deliveries/${deliveryId}`, token, expiresAt } };
 }
@@ -122,6 +128,7 @@ class Recording {
     private readonly call: AskedCall,
     private readonly clock: () => number,
     private readonly asked: { delivery: { deliveryId: string; attempts: number }; latencyMs: number },
+    private readonly auditRules: ReturnType<TenantStore['calls']['readAuditRules']> | undefined,
   ) {}
 
   async store(answer: HookAnswer): Promise<EvaluationResult> {
@@ -156,6 +163,7 @@ class Recording {
     const result = await store.calls.commit(transition, {
       ...(transition.n === 1 && { start, onlyIfThreadOpen }),
       delivery: { deliveryId, unlessAnswered: answer.kind === 'later' },
+      ...(this.auditRules !== undefined && { auditRules: this.auditRules }),
     });
     if (result.kind === 'changed') throw new Error('a commit without a generation cannot be refused for one');
     return result.kind === 'applied' ? { kind: 'applied' as const, state: transition.state } : result;

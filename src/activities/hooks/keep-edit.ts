@@ -1,8 +1,7 @@
 import { v4 } from 'uuid';
 import { callFacts } from '../../domain/call-facts';
 import { inputFault } from '../../domain/input-schema';
-import { canonicalJson } from '../../domain/digest';
-import { MAX_JSON_BYTES, type JsonValue } from '../../domain/json-value';
+import type { JsonValue } from '../../domain/json-value';
 import type { Subject } from '../../domain/subject';
 import { keepSubject } from '../../store/keep-subject';
 import type { TenantStore } from '../../store/tenant-store';
@@ -16,9 +15,6 @@ export async function keepEdit(store: TenantStore, callId: string, value: JsonVa
   const snapshot = await store.calls.read(callId);
   if (snapshot === undefined) return { kind: 'refused', problem: 'the call is not known' };
   const { start } = snapshot;
-  if (new TextEncoder().encode(canonicalJson(value)).length > MAX_JSON_BYTES) {
-    return { kind: 'refused', problem: 'updatedInput is larger than 1 MiB' };
-  }
   const { inputSchema } = start.profile;
   const fault = inputSchema === undefined ? undefined : inputFault(inputSchema, value);
   if (fault !== undefined)

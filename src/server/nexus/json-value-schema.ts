@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { findUnfaithful, MAX_JSON_BYTES, MAX_JSON_DEPTH, type JsonValue } from '../../domain/json-value';
+import {
+  findUnfaithful,
+  jsonBytes,
+  MAX_JSON_BYTES,
+  MAX_JSON_DEPTH,
+  type JsonValue,
+} from '../../domain/json-value';
 
 /** Any JSON value that is kept; the body reader has refused what cannot be kept faithfully. */
 export const jsonValue = z
@@ -8,7 +14,7 @@ export const jsonValue = z
     error: `the value is nested deeper than ${MAX_JSON_DEPTH} levels`,
     abort: true,
   })
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_JSON_BYTES, {
+  .refine((value) => jsonBytes(value) <= MAX_JSON_BYTES, {
     error: `the value is larger than ${MAX_JSON_BYTES} bytes of JSON`,
   })
   .meta({ type: ['object', 'array', 'string', 'number', 'boolean', 'null'] });

@@ -16,7 +16,7 @@ import type {
 } from '../../activities/hook-activities';
 import type { JsonValue } from '../../domain/json-value';
 import type { PlacedUrlHook } from '../../domain/hook';
-import { longestAsking } from '../../domain/hook-attempts';
+import { longestAsking, mayTryAtOnce } from '../../domain/hook-attempts';
 
 /**
  * How a workflow asks a hook by HTTP. First by a local activity, which is the fastest way, and during which the
@@ -35,13 +35,16 @@ export class HookAsking {
   private task = -1;
   private spentMs = 0;
 
-  /** Whether a short try makes sense: `retries: 0` promises that the hook is asked once and with all its time. */
-  mayTryAtOnce({ hook }: PlacedUrlHook): boolean {
-    return hook.processor.retries > 0 && this.patience() >= SHORTEST_TRY_MS;
+  /** Whether a brief try makes sense, and there is time for it in this workflow task. */
+  mayTryAtOnce(placed: PlacedUrlHook): boolean {
+    return mayTryAtOnce(placed) && this.patience() >= SHORTEST_TRY_MS;
   }
 
   /** Undefined: it did not work out, and one attempt may have been made. */
-  async atOnce(ask: Omit<AskAtOnce, 'patienceMs'>, hookId: string): Promise<AskReply | undefined> {
+  async atOnce(
+    ask: Omit<AskAtOnce, 'patienceMs' | 'shortestTryMs'>,
+    hookId: string,
+  ): Promise<AskReply | undefined> {
     const patienceMs = this.patience();
     const local = proxyLocalActivities<HookActivities>({
       scheduleToCloseTimeout: patienceMs + STORE_MS,
@@ -49,7 +52,7 @@ export class HookAsking {
     });
     try {
       const reply = await local.askHookAtOnce.executeWithOptions({ summary: `Ask hook ${hookId}` }, [
-        { ...ask, patienceMs },
+        { ...ask, patienceMs, shortestTryMs: SHORTEST_TRY_MS },
       ]);
       this.spentMs += reply.elapsedMs;
       return reply;

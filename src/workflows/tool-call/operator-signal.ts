@@ -1,7 +1,7 @@
 import { patched } from '@temporalio/workflow';
 import { canonicalJson, sha256Hex } from '../../domain/digest';
 import { readHookResult } from '../../domain/hook-result';
-import { MAX_JSON_BYTES, type JsonValue } from '../../domain/json-value';
+import type { JsonValue } from '../../domain/json-value';
 import { isQuarantined, type Point } from '../../domain/point';
 import { TEMPORAL_OPERATOR } from '../../domain/principal';
 import { inlineSubject, type Subject } from '../../domain/subject';
@@ -67,7 +67,6 @@ async function keptEdit(start: ToolCallStart, value: JsonValue): Promise<Subject
     const kept = await keepSignalledEdit({ tenant, callId, value });
     return kept.kind === 'kept' ? kept.subject : kept.problem;
   }
-  if (canonicalJson(value).length > MAX_JSON_BYTES) return 'updatedInput is larger than 1 MiB';
   return inlineSubject({ point: 'before_tool_call', tool, value });
 }
 

@@ -204,10 +204,13 @@ export class ToolCallRun {
       hookId,
     );
     if (reply === undefined || reply.kind === 'undecided') {
-      this.attemptsMade = reply?.attempts ?? 1;
+      this.attemptsMade = reply?.attemptsMade ?? 1;
       return 'undecided';
     }
-    if (reply.kind !== 'thread_closed') this.become(reply.state);
+    if (reply.kind !== 'thread_closed') {
+      this.become(reply.state);
+      this.attemptsMade = reply.attemptsMade;
+    }
     return reply.kind;
   }
 

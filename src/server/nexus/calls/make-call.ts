@@ -10,7 +10,7 @@ import { callIdFor } from './call-id';
 import { callLocation } from './call-location';
 import type { MakeCall } from './call-request';
 import { notDecidedProblem } from './not-decided';
-import { prepareStart } from './prepare-start';
+import { prepareStart, type PreparedStart } from './prepare-start';
 
 /**
  * Takes a call from the request to its first outcome: parked, allowed or ended. A repeat under an Idempotency-Key
@@ -34,9 +34,9 @@ export async function makeCall(gateway: ToolCallGateway, make: MakeCall): Promis
   }
   if (closed) throw threadClosed();
 
-  const start = await prepareStart(principal, request, { thread, callId, digest });
+  const { start, settings } = await prepareStart(principal, request, { thread, callId, digest });
   return start.storedAsAllowed
-    ? storeAllowed(gateway, principal, start)
+    ? storeAllowed(gateway, principal, { start, settings })
     : decide(gateway, principal, start, make.withinMs);
 }
 
@@ -57,19 +57,25 @@ async function decide(
 async function storeAllowed(
   gateway: ToolCallGateway,
   principal: NexusPrincipal,
-  start: ToolCallStart,
+  { start, settings }: PreparedStart,
 ): Promise<ToolCallState> {
   const { calls } = principal.store;
   const transition = openCall(start, Date.parse(start.createdAt));
   const result = await addressed(start, () =>
-    calls.commit(transition, { start, onlyIfThreadOpen: true, unstarted: true }),
+    calls.commit(transition, {
+      start,
+      onlyIfThreadOpen: true,
+      unstarted: true,
+      auditRules: calls.readAuditRules(settings),
+    }),
   );
   if (result.kind === 'thread_closed') throw threadClosed();
   // Another request under the same key was first: its state, and its start, are the call's.
   const state = result.kind === 'taken' ? sameRequest(result.state, start.requestDigest) : transition.state;
   const known = result.kind === 'taken' ? await addressed(start, () => calls.read(start.callId)) : undefined;
   demandStarted(await gateway.startAllowed(known?.start ?? start), state, principal);
-  await addressed(start, () => calls.confirmStarted(start.callId));
+  // Nobody waits for this: the reconciler starts once more what is not confirmed, which changes nothing.
+  calls.confirmStarted(start.callId).catch(() => undefined);
   return state;
 }
 

@@ -2,6 +2,7 @@ import { callFacts } from '../../../domain/call-facts';
 import { hooksAt } from '../../../domain/hook';
 import { hookMatches } from '../../../domain/matching';
 import { pinProfile, type PinnedProfile } from '../../../domain/profile';
+import type { TenantSettings } from '../../../domain/settings';
 import type { Subject } from '../../../domain/subject';
 import type { ToolCallStart } from '../../../domain/tool-call';
 import { keepSubject } from '../../../store/keep-subject';
@@ -9,12 +10,18 @@ import type { ThreadRecord } from '../../../store/threads';
 import type { NexusPrincipal } from '../nexus-principal';
 import type { CallRequest } from './call-request';
 
+export interface PreparedStart {
+  readonly start: ToolCallStart;
+  /** As they were when it was prepared. */
+  readonly settings: TenantSettings;
+}
+
 /** Everything that the workflow of a new call decides on, as it holds now. */
 export async function prepareStart(
   { store, tenant, key }: NexusPrincipal,
   request: CallRequest,
   at: { thread: ThreadRecord; callId: string; digest: string },
-): Promise<ToolCallStart> {
+): Promise<PreparedStart> {
   const { thread, callId, digest } = at;
   const [profile, settings] = await Promise.all([
     store.profiles.readLast(thread.profileId),
@@ -45,7 +52,7 @@ export async function prepareStart(
     { kind: 'input', value: request.input },
     (inputDigest) => `input-${inputDigest}`,
   );
-  return { ...start, subject, storedAsAllowed: needsNobody(pinned, subject) };
+  return { start: { ...start, subject, storedAsAllowed: needsNobody(pinned, subject) }, settings };
 }
 
 /** Nothing in the profile has a say about this call, not even one that only looks on. */

@@ -24,17 +24,17 @@ export class AnswerSender {
 
   /**
    * Answers of one call take turns, so that all but the first are answered from the store.
-   * @param current the wait as it is stored when the turn has come
+   * @param found the wait as it was stored when the answer came
+   * @param current reads it again, when others had their turn in between
    * @throws HttpProblem while it is not known whether the answer counted
    */
   send(
     store: TenantStore,
-    current: () => Promise<StoredWait>,
-    callId: string,
+    { found, current }: { found: StoredWait; current: () => Promise<StoredWait> },
     input: AnswerInput,
   ): Promise<ResolveReply> {
-    return this.turns.run(`${store.tenant}:${callId}`, async () => {
-      const stored = await current();
+    return this.turns.run(`${store.tenant}:${found.callId}`, async (waited) => {
+      const stored = waited ? await current() : found;
       return refuseFromStore(stored, input) ?? this.reach(store, stored, input);
     });
   }

@@ -120,7 +120,7 @@ export class LateAnswers {
       answer: { ...said, ...(edit !== undefined && { rewrite: edit }) },
     };
     const current = async (): Promise<StoredWait> => (await store.waits.read(wait.id)) ?? stored;
-    const reply = await this.sender.send(store, current, callId, input);
+    const reply = await this.sender.send(store, { found: stored, current }, input);
     if (reply.ok) return reply.result;
     if (edit?.kind === 'blob') await store.blobs.discard(callId, edit.blob);
     throw refusalProblem(wait.id, reply.refusal);

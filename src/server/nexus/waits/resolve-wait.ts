@@ -29,7 +29,7 @@ export class WaitResolver {
     const stored = await visibleWait(principal, request);
     const { input, written } = await this.prepare(principal, stored, request);
     const current = () => visibleWait(principal, request);
-    const reply = await this.sender.send(principal.store, current, stored.callId, input);
+    const reply = await this.sender.send(principal.store, { found: stored, current }, input);
     if (reply.ok) return reply.result;
     if (written !== undefined) await principal.store.blobs.discard(stored.callId, written);
     throw refusalProblem(waitId, reply.refusal);
@@ -69,8 +69,11 @@ async function visibleWait(
   principal: NexusPrincipal,
   at: { threadId: string; waitId: string },
 ): Promise<StoredWait> {
-  const thread = await findVisibleThread(principal, at.threadId);
-  const stored = thread && canBeId(at.waitId) ? await principal.store.waits.read(at.waitId) : undefined;
-  if (stored?.threadId !== at.threadId) throw refusalProblem(at.waitId, { code: 'unknown_wait' });
+  const [thread, stored] = await Promise.all([
+    findVisibleThread(principal, at.threadId),
+    canBeId(at.waitId) ? principal.store.waits.read(at.waitId) : undefined,
+  ]);
+  if (thread === undefined || stored?.threadId !== at.threadId)
+    throw refusalProblem(at.waitId, { code: 'unknown_wait' });
   return stored;
 }
