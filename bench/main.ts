@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { endMeasuringOn } from './measure';
 import { table, type Row } from './report';
 import { noHook, oneHook, sixteenHooks } from './rows/calls';
 import { fiftyResolvers, histories, resolving } from './rows/waits';
@@ -27,14 +28,23 @@ async function measure(system: System): Promise<Row[]> {
   return rows;
 }
 
+/** Twice what a full run takes on a slow machine. */
+const LONGEST_MS = 10 * 60_000;
+
 async function main(): Promise<void> {
-  const system = await startSystem();
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort(new Error('interrupted'));
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const signal = AbortSignal.any([interruption.signal, AbortSignal.timeout(LONGEST_MS)]);
+  endMeasuringOn(signal);
+  const system = await startSystem(signal);
   try {
     const rows = await measure(system);
     console.log(table(rows));
     const machine = {
       cores: availableParallelism(),
       memoryGiB: Math.round(totalmem() / 2 ** 30),
+      node: process.version,
       platform: `${process.platform} ${process.arch}`,
     };
     const results = { machine, versions: system.versions, short: SHORT, rows };
