@@ -25,14 +25,9 @@ export function boundedCommands<Connection extends object>(connection: Connectio
   });
 }
 
-async function inTime<Result>(answer: Promise<Result>, ms: number): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StoreTimeout(ms)), ms);
+function inTime(answer: Promise<unknown>, ms: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new StoreTimeout(ms)), ms);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -16,8 +16,11 @@ export interface ThreadRecord {
 export interface ThreadSnapshot {
   readonly thread: ThreadRecord;
   readonly closed: boolean;
-  /** Calls that have not ended. */
-  readonly openCalls: readonly string[];
+}
+
+export interface OpenWork {
+  /** How many calls have not ended. */
+  readonly openCalls: number;
   readonly openWaits: readonly string[];
 }
 
@@ -95,15 +98,22 @@ export class Threads {
   }
 
   async read(threadId: string): Promise<ThreadSnapshot | undefined> {
-    const { keyspace } = this;
-    const [fields, openCalls, openWaits] = await Promise.all([
-      this.redis.hmGet(keyspace.thread(threadId), ['json', 'state']),
-      this.redis.sMembers(keyspace.threadOpenCalls(threadId)),
-      this.redis.sMembers(keyspace.threadWaits(threadId)),
-    ]);
-    const [json, state] = fields;
+    const [json, state] = await this.redis.hmGet(this.keyspace.thread(threadId), ['json', 'state']);
     if (json === null || json === undefined) return undefined;
-    return { thread: JSON.parse(json) as ThreadRecord, closed: state === 'closed', openCalls, openWaits };
+    return { thread: JSON.parse(json) as ThreadRecord, closed: state === 'closed' };
+  }
+
+  async readOpenWork(threadId: string): Promise<OpenWork> {
+    const [openCalls, openWaits] = await Promise.all([
+      this.redis.sCard(this.keyspace.threadOpenCalls(threadId)),
+      this.redis.sMembers(this.keyspace.threadWaits(threadId)),
+    ]);
+    return { openCalls, openWaits };
+  }
+
+  /** The calls of a thread that have not ended, in no order. */
+  listOpenCalls(threadId: string): Promise<string[]> {
+    return this.redis.sMembers(this.keyspace.threadOpenCalls(threadId));
   }
 
   /** Threads in the order in which they were made: all, those that hold an open wait, or those of one owner. */

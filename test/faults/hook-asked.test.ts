@@ -26,13 +26,13 @@ async function withReceiver(
   }
 }
 
-/** Says one thing when it is asked for the first time, and the opposite ever after. */
-function fickle(first: Decision, slowMs = 0): Behaviour {
+/** Says one thing when it is asked for the first time, which it takes its time for, and the opposite ever after. */
+function fickle(first: Decision, firstTakesMs = 0): Behaviour {
   let asked = 0;
   return async () => {
     asked += 1;
     const says = asked === 1 ? first : first === 'allow' ? 'deny' : 'allow';
-    await new Promise((resolve) => setTimeout(resolve, slowMs));
+    if (asked === 1) await new Promise((resolve) => setTimeout(resolve, firstTakesMs));
     return { decision: says };
   };
 }

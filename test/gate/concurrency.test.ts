@@ -59,7 +59,7 @@ test('a resolve within 5 ms of the park is never lost, 200 times', async () => {
     let wait;
     while (wait === undefined) {
       await feed.next(1_000);
-      const { openWaits } = (await stack.store.threads.read(scene.threadId))!;
+      const { openWaits } = await stack.store.threads.readOpenWork(scene.threadId);
       [wait] = openWaits;
     }
     const resolving = scene.resolve(wait, { decision: 'allow' });

@@ -23,7 +23,7 @@ afterAll(() => store.close());
 /** Whether each of the three places that list waits shows this one, or its thread. */
 async function listed(threadId: string, waitId: string): Promise<boolean[]> {
   return [
-    (await store.threads.read(threadId))?.openWaits.includes(waitId) ?? false,
+    (await store.threads.readOpenWork(threadId)).openWaits.includes(waitId),
     (await everyPage((page) => store.threads.list(page, 'waiting'), 50)).includes(threadId),
     (await everyPage((page) => store.waits.listOpen(page), 50)).includes(waitId),
   ];

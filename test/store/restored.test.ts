@@ -25,7 +25,7 @@ test('a store that lost everything gets a call, its thread and its wait back, wi
   await loseTenant(redis, store.tenant);
   await store.calls.commit(restate(start, opened.state), { start });
   expect((await store.calls.read(start.callId))?.state).toEqual(opened.state);
-  expect((await store.threads.read(threadId))?.openWaits).toEqual([waitId]);
+  expect((await store.threads.readOpenWork(threadId)).openWaits).toEqual([waitId]);
   expect((await store.threads.list({ limit: 10 }, 'waiting')).items).toEqual([threadId]);
   expect((await store.waits.listOpen({ limit: 10 })).items).toEqual([waitId]);
   expect(await eventTypes(store, threadId)).toEqual([]);

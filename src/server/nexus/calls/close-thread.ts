@@ -1,4 +1,3 @@
-import type { ThreadSnapshot } from '../../../store/threads';
 import type { ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
@@ -8,19 +7,18 @@ import { reachCall } from './reach-call';
 const PATIENCE_MS = 10_000;
 const AT_A_TIME = 8;
 
-/** Closes a thread for new calls, cancels those that have not ended, and gives the thread as it then is. */
+/** Closes a thread for new calls, cancels those that have not ended, and tells how many are left. */
 export async function closeThread(
   gateway: ToolCallGateway,
   { principal, threadId, signal }: { principal: NexusPrincipal; threadId: string; signal: AbortSignal },
-): Promise<ThreadSnapshot> {
+): Promise<number> {
   const { store, tenant, key } = principal;
   await visibleThread(principal, threadId);
   await store.threads.close(threadId, { by: key.owner, at: new Date().toISOString() });
 
   const listener = store.changes.listen(threadId);
   try {
-    const { openCalls } = await visibleThread(principal, threadId);
-    const left = [...openCalls];
+    const left = await store.threads.listOpenCalls(threadId);
     const cancelNext = async (): Promise<void> => {
       for (let callId = left.pop(); callId !== undefined; callId = left.pop()) {
         const cancel = { by: key.owner, code: 'thread_closed' } as const;
@@ -31,9 +29,9 @@ export async function closeThread(
 
     const until = Date.now() + PATIENCE_MS;
     for (;;) {
-      const now = await visibleThread(principal, threadId);
+      const { openCalls } = await store.threads.readOpenWork(threadId);
       const patience = until - Date.now();
-      if (now.openCalls.length === 0 || patience <= 0 || signal.aborted) return now;
+      if (openCalls === 0 || patience <= 0 || signal.aborted) return openCalls;
       await listener.next(patience, signal);
     }
   } finally {

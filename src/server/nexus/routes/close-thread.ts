@@ -1,6 +1,7 @@
 import type { ToolCallGateway } from '../../temporal';
 import { closeThread } from '../calls/close-thread';
 import { defineRoute, type NexusRoute } from '../define-route';
+import { visibleThread } from '../profile-access';
 import { threadSchema, threadView } from '../views/thread';
 
 export function createCloseThreadRoute(gateway: ToolCallGateway): NexusRoute {
@@ -18,9 +19,9 @@ export function createCloseThreadRoute(gateway: ToolCallGateway): NexusRoute {
       202: { description: 'Closed; calls are still being cancelled', schema: threadSchema },
     },
     handler: async ({ params, principal, request }) => {
-      const snapshot = await closeThread(gateway, { principal, ...params, signal: request.signal });
-      const body = await threadView(principal, snapshot);
-      return snapshot.openCalls.length === 0 ? { status: 200, body } : { status: 202, body };
+      const left = await closeThread(gateway, { principal, ...params, signal: request.signal });
+      const body = await threadView(principal, await visibleThread(principal, params.threadId));
+      return left === 0 ? { status: 200, body } : { status: 202, body };
     },
   });
 }

@@ -38,7 +38,7 @@ const createThread = defineRoute({
     const createdAt = new Date().toISOString();
     const thread = { id: uuidv7(), profileId, owner: key.owner, metadata, createdAt };
     if ((await store.threads.create(thread)) === 'no_profile') throw noSuchProfile();
-    const view = await threadView(principal, { thread, closed: false, openCalls: [], openWaits: [] });
+    const view = await threadView(principal, { thread, closed: false });
     return { status: 201, body: view, headers: { Location: `/v1/threads/${thread.id}` } };
   },
 });

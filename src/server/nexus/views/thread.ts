@@ -24,13 +24,14 @@ export type ThreadView = z.output<typeof threadSchema>;
 
 export async function threadView(
   principal: NexusPrincipal,
-  { thread, closed, openCalls, openWaits }: ThreadSnapshot,
+  { thread, closed }: ThreadSnapshot,
 ): Promise<ThreadView> {
   const { id, profileId, metadata, createdAt } = thread;
+  const { openCalls, openWaits } = await principal.store.threads.readOpenWork(id);
   const pendingWaits = await openWaitViews(principal.store, openWaits, {
     withValue: maySeeValues(principal),
   });
-  const state = threadState({ closed, isWaiting: pendingWaits.length > 0, isRunning: openCalls.length > 0 });
+  const state = threadState({ closed, isWaiting: pendingWaits.length > 0, isRunning: openCalls > 0 });
   return { id, profileId, metadata, state, pendingWaits, createdAt };
 }
 
