@@ -6,7 +6,7 @@ import type { Keyspace } from './keyspace';
 const LOOK_AGAIN_MS = 2_000;
 
 /**
- * Wakes long-polls and streams when a thread of the tenant changes. One subscription per process and tenant.
+ * Wakes long-polls and streams when a thread or a call of the tenant changes. One subscription per process and tenant.
  *
  * A notice only says "look again": state is always read from the store, so a lost or doubled notice is harmless.
  */
@@ -16,6 +16,8 @@ export interface ChangeFeed {
    * change falls between the two.
    */
   listen(threadId?: string): ChangeListener;
+  /** Begins to listen to one call: to each of its steps, or only to those after which somebody else is to act. */
+  listenToCall(callId: string, which: 'every step' | 'settled'): ChangeListener;
   close(): Promise<void>;
 }
 
@@ -27,6 +29,16 @@ export interface ChangeListener {
 
 const ANY = '*';
 
+/** `<thread>`, or `<thread> <call>` and, when nothing more happens with the call by itself, ` settled`. */
+function namesIn(notice: string): string[] {
+  const [thread = '', call, settled] = notice.split(' ');
+  if (call === undefined) return [ANY, thread];
+  return [ANY, thread, callName(call), ...(settled === undefined ? [] : [settledName(call)])];
+}
+
+const callName = (callId: string): string => `call ${callId}`;
+const settledName = (callId: string): string => `settled ${callId}`;
+
 export async function openChangeFeed(
   redis: RedisConnection,
   keyspace: Keyspace,
@@ -37,12 +49,13 @@ export async function openChangeFeed(
   const subscriber = redis.duplicate();
   subscriber.on('error', onError);
   await subscriber.connect();
-  await subscriber.subscribe(keyspace.changes, (threadId) => {
-    emitter.emit(threadId);
-    emitter.emit(ANY);
+  await subscriber.subscribe(keyspace.changes, (notice) => {
+    for (const name of namesIn(notice)) emitter.emit(name);
   });
   return {
     listen: (threadId = ANY) => listenTo(emitter, threadId),
+    listenToCall: (callId, which) =>
+      listenTo(emitter, which === 'settled' ? settledName(callId) : callName(callId)),
     close: async () => {
       await subscriber.close();
     },

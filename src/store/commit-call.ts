@@ -1,7 +1,7 @@
 import type { JsonValue } from '../domain/json-value';
 import type { StoredWait } from '../domain/stored-wait';
 import { isOpen, type CallRecord, type ToolCallStart } from '../domain/tool-call';
-import type { ToolCallState } from '../domain/tool-call-state';
+import { isSettled, type ToolCallState } from '../domain/tool-call-state';
 import type { Transition } from '../domain/transition';
 import type { AuditedEvents, AuditRules } from './audited-events';
 import { unclaimedEntry } from './blobs';
@@ -83,7 +83,7 @@ for i, event in ipairs(step.events) do
 end
 if step.closesDelivery then redis.call('DEL', early) end
 redis.call('HINCRBY', thread, 'generation', 1)
-redis.call('PUBLISH', ARGV[2], step.threadId)
+redis.call('PUBLISH', ARGV[2], step.notice)
 return {'applied'}
 `);
 
@@ -184,6 +184,7 @@ function stepFor(
     toolUses: [ownId, alias].filter((id) => id !== undefined),
     ...(indexPending !== undefined && { indexed: Date.parse(at) }),
     unlessAnswered: options.delivery?.unlessAnswered ?? false,
+    notice: [call.threadId, call.id, ...(isSettled(state) ? ['settled'] : [])].join(' '),
     closesDelivery: options.delivery?.unlessAnswered === false,
     onlyIfThreadOpen: options.onlyIfThreadOpen ?? false,
     ...(options.ifGeneration !== undefined && { ifGeneration: options.ifGeneration }),

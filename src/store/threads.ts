@@ -49,7 +49,13 @@ redis.call('PUBLISH', ARGV[4], ARGV[1])
 return {'closed'}
 `);
 
+/** Threads whose profile is remembered. */
+const MOST_REMEMBERED = 10_000;
+
 export class Threads {
+  /** A thread has the same profile for life. The threads that were read last are at the end. */
+  private readonly profileIds = new Map<string, string>();
+
   constructor(
     private readonly redis: RedisConnection,
     private readonly keyspace: Keyspace,
@@ -100,7 +106,14 @@ export class Threads {
   async read(threadId: string): Promise<ThreadSnapshot | undefined> {
     const [json, state] = await this.redis.hmGet(this.keyspace.thread(threadId), ['json', 'state']);
     if (json === null || json === undefined) return undefined;
-    return { thread: JSON.parse(json) as ThreadRecord, closed: state === 'closed' };
+    const thread = JSON.parse(json) as ThreadRecord;
+    this.remember(thread);
+    return { thread, closed: state === 'closed' };
+  }
+
+  /** The profile of a thread that was read lately, for who wants to read both at once. */
+  recallProfileId(threadId: string): string | undefined {
+    return this.profileIds.get(threadId);
   }
 
   async readOpenWork(threadId: string): Promise<OpenWork> {
@@ -119,6 +132,14 @@ export class Threads {
   /** Threads in the order in which they were made: all, those that hold an open wait, or those of one owner. */
   list(page: PageRequest, which: 'all' | 'waiting' | { readonly owner: string }): Promise<Page<string>> {
     return pageByName(this.redis, this.listKey(which), page);
+  }
+
+  private remember({ id, profileId }: ThreadRecord): void {
+    this.profileIds.delete(id);
+    this.profileIds.set(id, profileId);
+    if (this.profileIds.size <= MOST_REMEMBERED) return;
+    const [oldest] = this.profileIds.keys();
+    if (oldest !== undefined) this.profileIds.delete(oldest);
   }
 
   private listKey(which: 'all' | 'waiting' | { readonly owner: string }): string {

@@ -1,4 +1,5 @@
 import { toolCallWorkflowId } from '../../src/domain/tool-call';
+import { callStateQuery } from '../../src/workflows/messages';
 import { expectOneOutcome, PARKED, RESOLVED } from './one-outcome';
 import { playScene } from './scene';
 import { scenarios } from './scenarios';
@@ -11,8 +12,10 @@ for (const signal of ['resolveWait', 'catchUp'] as const) {
       const { agent, calls, client, tenant } = scene;
       const worker = await scene.worker();
       const parked = await park(agent, calls);
-      await worker.kill();
       const workflow = client.workflow.getHandle(toolCallWorkflowId(tenant, parked.callId));
+      // Answered once the task that parked the call is over; what comes then is handled in the order in which it came.
+      await workflow.query(callStateQuery);
+      await worker.kill();
       await workflow.signal(signal, { waitId: parked.waitId, decision: 'allow' });
       await workflow.cancel();
       await scene.worker();

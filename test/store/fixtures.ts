@@ -74,6 +74,18 @@ export const gate = (id = 'gate', minApprovals = 1): Hook => ({
   mode: 'enforce',
 });
 
+/** One that is asked by HTTP. */
+export const urlHook = (id = 'url'): Hook => ({
+  ...gate(id),
+  processor: {
+    type: 'url',
+    url: 'https://hook.example/',
+    timeoutMs: 1_000,
+    retries: 0,
+    asyncTimeoutMs: 60_000,
+  },
+});
+
 export const profileOf = (id: string, version = 1, name = 'p'): Profile => ({
   id,
   name,

@@ -45,6 +45,8 @@ export class Api {
         ...headers,
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    }).catch((error: unknown) => {
+      throw new Error('the request got no answer', { cause: error });
     });
     const text = await response.body.text();
     return {

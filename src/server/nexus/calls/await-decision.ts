@@ -8,9 +8,9 @@ export async function awaitDecision(
   { seconds, signal }: { seconds: number; signal: AbortSignal },
 ): Promise<ToolCallState> {
   if (state.call.status !== 'waiting' || seconds === 0) return state;
-  const { id, threadId } = state.call;
+  const { id } = state.call;
   const until = Date.now() + seconds * 1_000;
-  const listener = store.changes.listen(threadId);
+  const listener = store.changes.listenToCall(id, 'every step');
   try {
     for (let current = state; ;) {
       current = (await store.calls.read(id))?.state ?? current;

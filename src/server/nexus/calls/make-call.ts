@@ -9,8 +9,9 @@ import { addressed } from './addressed';
 import { callIdFor } from './call-id';
 import { callLocation } from './call-location';
 import type { MakeCall } from './call-request';
+import { firstOutcome } from './first-outcome';
 import { notDecidedProblem } from './not-decided';
-import { prepareStart, type PreparedStart } from './prepare-start';
+import { prepareStart, readAhead, type PreparedStart } from './prepare-start';
 
 /**
  * Takes a call from the request to its first outcome: parked, allowed or ended. A repeat under an Idempotency-Key
@@ -19,6 +20,7 @@ import { prepareStart, type PreparedStart } from './prepare-start';
 export async function makeCall(gateway: ToolCallGateway, make: MakeCall): Promise<ToolCallState> {
   const { principal, threadId, request, idempotencyKey } = make;
   const { store, tenant, key } = principal;
+  const ahead = readAhead(store, threadId);
   const { thread, closed } = await visibleThread(principal, threadId);
   const digest = requestDigest({ ...request, execution: 'caller' });
   const callId = callIdFor({ tenant, owner: key.owner, threadId, idempotencyKey });
@@ -34,7 +36,7 @@ export async function makeCall(gateway: ToolCallGateway, make: MakeCall): Promis
   }
   if (closed) throw threadClosed();
 
-  const { start, settings } = await prepareStart(principal, request, { thread, callId, digest });
+  const { start, settings } = await prepareStart(principal, request, { thread, callId, digest, ahead });
   return start.storedAsAllowed
     ? storeAllowed(gateway, principal, { start, settings })
     : decide(gateway, principal, start, make.withinMs);
@@ -47,8 +49,10 @@ async function decide(
   start: ToolCallStart,
   withinMs: number | undefined,
 ): Promise<ToolCallState> {
-  const decided = await gateway.decide(start, withinMs);
-  const stored = await addressed(start, () => principal.store.calls.read(start.callId));
+  const { store } = principal;
+  const { state, decided } = await firstOutcome(store, start.callId, gateway.decide(start, withinMs));
+  if (state !== undefined) return sameRequest(state, start.requestDigest);
+  const stored = await addressed(start, () => store.calls.read(start.callId));
   if (stored !== undefined) return sameRequest(stored.state, start.requestDigest);
   throw notDecidedProblem(decided, start, principal);
 }
@@ -75,7 +79,7 @@ async function storeAllowed(
   const known = result.kind === 'taken' ? await addressed(start, () => calls.read(start.callId)) : undefined;
   demandStarted(await gateway.startAllowed(known?.start ?? start), state, principal);
   // Nobody waits for this: the reconciler starts once more what is not confirmed, which changes nothing.
-  calls.confirmStarted(start.callId).catch(() => undefined);
+  setImmediate(() => void calls.confirmStarted(start.callId).catch(() => undefined));
   return state;
 }
 

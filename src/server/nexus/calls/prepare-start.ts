@@ -1,11 +1,12 @@
 import { callFacts } from '../../../domain/call-facts';
 import { hooksAt } from '../../../domain/hook';
 import { hookMatches } from '../../../domain/matching';
-import { pinProfile, type PinnedProfile } from '../../../domain/profile';
+import { pinProfile, type PinnedProfile, type Profile } from '../../../domain/profile';
 import type { TenantSettings } from '../../../domain/settings';
 import type { Subject } from '../../../domain/subject';
 import type { ToolCallStart } from '../../../domain/tool-call';
 import { keepSubject } from '../../../store/keep-subject';
+import type { TenantStore } from '../../../store/tenant-store';
 import type { ThreadRecord } from '../../../store/threads';
 import type { NexusPrincipal } from '../nexus-principal';
 import type { CallRequest } from './call-request';
@@ -16,16 +17,36 @@ export interface PreparedStart {
   readonly settings: TenantSettings;
 }
 
+/** What a call will need besides its thread, asked for at the same time. */
+export interface ReadAhead {
+  readonly settings: Promise<TenantSettings>;
+  /** Of the profile that the thread is known to have, if it is known. */
+  readonly profile?: { readonly id: string; readonly last: Promise<Profile | undefined> };
+}
+
+export function readAhead({ settings, profiles, threads }: TenantStore, threadId: string): ReadAhead {
+  const id = threads.recallProfileId(threadId);
+  const ahead: ReadAhead = {
+    settings: settings.read(),
+    ...(id !== undefined && { profile: { id, last: profiles.readLast(id) } }),
+  };
+  // They are of no interest when the thread is refused.
+  ahead.settings.catch(() => undefined);
+  ahead.profile?.last.catch(() => undefined);
+  return ahead;
+}
+
 /** Everything that the workflow of a new call decides on, as it holds now. */
 export async function prepareStart(
   { store, tenant, key }: NexusPrincipal,
   request: CallRequest,
-  at: { thread: ThreadRecord; callId: string; digest: string },
+  at: { thread: ThreadRecord; callId: string; digest: string; ahead: ReadAhead },
 ): Promise<PreparedStart> {
-  const { thread, callId, digest } = at;
+  const { thread, callId, digest, ahead } = at;
+  const known = ahead.profile?.id === thread.profileId ? ahead.profile.last : undefined;
   const [profile, settings] = await Promise.all([
-    store.profiles.readLast(thread.profileId),
-    store.settings.read(),
+    known ?? store.profiles.readLast(thread.profileId),
+    ahead.settings,
   ]);
   if (profile === undefined)
     throw new Error(`thread ${thread.id} has the unknown profile ${thread.profileId}`);
