@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { toolCallWorkflowId } from '../../src/domain/tool-call';
+import { toolCallWorkflowId } from '../../src/domain/call';
 import { Scene } from '../../test/support/scene';
 import type { parked } from '../bare/workflows';
 import { resolved } from '../bare/workflows';

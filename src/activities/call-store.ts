@@ -1,5 +1,5 @@
-import type { ToolCallStart } from '../domain/tool-call';
-import type { ToolCallState } from '../domain/tool-call-state';
+import type { ToolCallStart } from '../domain/call';
+import type { CallState } from '../domain/call-state';
 import type { Transition } from '../domain/transition';
 import type { TenantStores } from '../store/tenant-stores';
 
@@ -13,14 +13,14 @@ export interface CommitStep {
 
 export type CommitReply =
   | { readonly kind: 'applied' }
-  | { readonly kind: 'taken'; readonly state: ToolCallState }
+  | { readonly kind: 'taken'; readonly state: CallState }
   | { readonly kind: 'thread_closed' };
 
 export interface CallStoreActivities {
   /** Stores one step of a call, once; safe to repeat. */
   commitStep(step: CommitStep): Promise<CommitReply>;
   /** Where the store thinks that the call stands; null when it does not know the call. */
-  readState(call: { tenant: string; callId: string }): Promise<ToolCallState | null>;
+  readState(call: { tenant: string; callId: string }): Promise<CallState | null>;
 }
 
 export function createCallStoreActivities({ stores }: { stores: TenantStores }): CallStoreActivities {

@@ -1,7 +1,7 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { JsonValue } from '../domain/json-value';
-import type { ToolCallStart } from '../domain/tool-call';
-import { dueHook, type ToolCallState } from '../domain/tool-call-state';
+import type { ToolCallStart } from '../domain/call';
+import { dueHook, type CallState } from '../domain/call-state';
 import { mayTryAtOnce } from '../domain/hook-attempts';
 import type { Transition } from '../domain/transition';
 import type { TenantStores } from '../store/tenant-stores';
@@ -12,7 +12,7 @@ import type { Delivering } from './hooks/send-delivery';
 export interface AskAtOnce {
   readonly start: ToolCallStart;
   /** The step whose state the hook is due in; it is stored with the hook's answer unless it is stored already. */
-  readonly from: { readonly state: ToolCallState } | { readonly made: Transition };
+  readonly from: { readonly state: CallState } | { readonly made: Transition };
   /** The workflow's clock, in milliseconds since the epoch. */
   readonly now: number;
   readonly onlyIfThreadOpen: boolean;

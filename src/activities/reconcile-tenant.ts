@@ -1,7 +1,7 @@
 import { SERVICE_OWNER } from '../domain/principal';
-import type { ToolCallStart } from '../domain/tool-call';
-import { isOpen } from '../domain/tool-call';
-import { cancelCall } from '../domain/tool-call-machine';
+import type { ToolCallStart } from '../domain/call';
+import { isOpen } from '../domain/call';
+import { cancelCall } from '../domain/call-machine';
 import type { CallSnapshot } from '../store/calls';
 import type { TenantStore } from '../store/tenant-store';
 import type { TenantStores } from '../store/tenant-stores';

@@ -1,5 +1,5 @@
 import { blobsInUse } from '../domain/blobs-in-use';
-import { isOpen } from '../domain/tool-call';
+import { isOpen } from '../domain/call';
 import type { TenantStore } from '../store/tenant-store';
 
 const MAX_PER_RUN = 2_000;

@@ -4,8 +4,8 @@ import {
   type WorkflowClient,
 } from '@temporalio/client';
 import { SERVICE_OWNER } from '../domain/principal';
-import { toolCallWorkflowId } from '../domain/tool-call';
-import type { toolCall } from '../workflows/tool-call/tool-call';
+import { toolCallWorkflowId } from '../domain/call';
+import type { toolCall } from '../workflows/call/tool-call';
 import { cancelCallUpdate, catchUpSignal } from '../workflows/messages';
 import { toolCallOptions } from '../workflows/tool-call-options';
 import type { ToolCallWorkflows } from './reconcile-tenant';

@@ -3,7 +3,7 @@ import { effectiveDecision, type ProcessorAnswer } from './hook-chain';
 import type { Judge } from './judge';
 import { isQuarantined, type Point } from './point';
 import type { Subject } from './subject';
-import type { CallStatus } from './tool-call';
+import type { CallStatus } from './call';
 import type { WaitOutcome } from './wait';
 
 /**

@@ -1,6 +1,6 @@
 import type { ConditionFacts } from './condition';
 import type { JsonValue } from './json-value';
-import type { ToolCallStart } from './tool-call';
+import type { ToolCallStart } from './call';
 
 /** What is known of a call besides the value that is judged. */
 export interface CallFacts {

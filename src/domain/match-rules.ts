@@ -1,6 +1,6 @@
 import { allHold, type ConditionFacts } from './condition';
 import { hooksAt } from './hook';
-import type { Matching } from './matching';
+import type { Matching } from './subject';
 import type { ToolPoint } from './point';
 import type { PinnedProfile } from './profile';
 

@@ -1,6 +1,5 @@
 import { canonicalJson, subjectDigest } from './digest';
 import type { JsonValue } from './json-value';
-import type { Matching } from './matching';
 import type { Point } from './point';
 
 /**
@@ -16,6 +15,18 @@ interface Judged {
   readonly digest: string;
   /** Absent: nothing in the call's profile depends on the value. */
   readonly matching?: Matching;
+}
+
+/**
+ * Which conditional rules of a call's pinned profile hold for one value. Whoever holds the value works this out when
+ * it makes the subject (`match-rules.ts`), and it travels with the subject: workflows decide without opening values.
+ * A subject without it belongs to a profile in which nothing depends on values.
+ */
+export interface Matching {
+  /** Places of the hooks at the subject's point whose conditions do not hold. */
+  readonly skips: readonly number[];
+  /** Place of the permission that decides: the first deny that matches, else the first allow. */
+  readonly permission?: number;
 }
 
 export interface InlineSubject extends Judged {

@@ -1,6 +1,6 @@
 import type { EventDraft } from './audit';
-import type { CallRecord } from './tool-call';
-import type { ToolCallState } from './tool-call-state';
+import type { CallRecord } from './call';
+import type { CallState } from './call-state';
 import type { StoredWait } from './stored-wait';
 
 /**
@@ -20,7 +20,7 @@ import type { StoredWait } from './stored-wait';
 export interface Transition {
   readonly n: number;
   /** The workflow's whole state after this step; a workflow that finds its step taken goes on from here. */
-  readonly state: ToolCallState;
+  readonly state: CallState;
   /** RFC 3339, by the workflow's clock. */
   readonly at: string;
   readonly call: CallRecord;

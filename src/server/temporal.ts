@@ -7,10 +7,10 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
-import { toolCallWorkflowId, type ToolCallStart } from '../domain/tool-call';
-import type { AnswerInput, ResolveReply } from '../domain/tool-call-answer';
-import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/tool-call-machine';
-import type { PendingInput, PendingReply } from '../domain/tool-call-pending';
+import { toolCallWorkflowId, type ToolCallStart } from '../domain/call';
+import type { AnswerInput, ResolveReply } from '../domain/call-answer';
+import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/call-machine';
+import type { PendingInput, PendingReply } from '../domain/call-pending';
 import {
   answerPendingUpdate,
   cancelCallUpdate,
@@ -20,7 +20,7 @@ import {
   resolveWaitUpdate,
 } from '../workflows/messages';
 import { toolCallOptions, type ToolCallMemo } from '../workflows/tool-call-options';
-import type { toolCall } from '../workflows/tool-call/tool-call';
+import type { toolCall } from '../workflows/call/tool-call';
 
 /** A message to a workflow, or that there is no running workflow to take it. */
 export type Reached<Reply> =

@@ -1,5 +1,5 @@
-import type { CallRecord, ToolCallStart } from '../domain/tool-call';
-import type { ToolCallState } from '../domain/tool-call-state';
+import type { CallRecord, ToolCallStart } from '../domain/call';
+import type { CallState } from '../domain/call-state';
 import type { Transition } from '../domain/transition';
 import type { ToolFinished } from '../domain/audit';
 import type { TenantSettings } from '../domain/settings';
@@ -12,7 +12,7 @@ import { APPEND_EVENT, redisScript, runScript } from './redis-script';
 
 export interface CallSnapshot {
   /** Where the call stands after its last stored step. */
-  readonly state: ToolCallState;
+  readonly state: CallState;
   readonly start: ToolCallStart;
   /** Changes with every write. */
   readonly generation: string;
@@ -50,7 +50,7 @@ export class Calls {
     const [state, start, generation] = fields;
     if (state == null || start == null) return undefined;
     return {
-      state: JSON.parse(state) as ToolCallState,
+      state: JSON.parse(state) as CallState,
       start: JSON.parse(start) as ToolCallStart,
       generation: generation ?? '',
     };

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../domain/json-value';
 import type { StoredWait } from '../domain/stored-wait';
-import { isOpen, type CallRecord, type ToolCallStart } from '../domain/tool-call';
-import { isSettled, type ToolCallState } from '../domain/tool-call-state';
+import { isOpen, type CallRecord, type ToolCallStart } from '../domain/call';
+import { isSettled, type CallState } from '../domain/call-state';
 import type { Transition } from '../domain/transition';
 import type { AuditedEvents, AuditRules } from './audited-events';
 import { unclaimedEntry } from './blobs';
@@ -108,7 +108,7 @@ export interface CommitOptions {
 export type CommitResult =
   | { readonly kind: 'applied' }
   /** This step, or a later one, is stored already: here is the stored state. */
-  | { readonly kind: 'taken'; readonly state: ToolCallState }
+  | { readonly kind: 'taken'; readonly state: CallState }
   | { readonly kind: 'changed' }
   /** The hook that was to answer later has answered already, with this HookResult. */
   | { readonly kind: 'answered'; readonly answer: JsonValue }
@@ -155,7 +155,7 @@ export async function commitCall(
     case 'answered':
       return { kind, answer: JSON.parse(state) as JsonValue };
     case 'taken':
-      return { kind, state: JSON.parse(state) as ToolCallState };
+      return { kind, state: JSON.parse(state) as CallState };
     case undefined:
     default:
       throw new Error(`the commit script answered ${String(kind)}`);

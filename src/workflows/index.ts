@@ -1,2 +1,2 @@
 export { reconcile } from './reconcile';
-export { toolCall } from './tool-call/tool-call';
+export { toolCall } from './call/tool-call';

@@ -1,9 +1,9 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { JsonValue } from '../domain/json-value';
-import type { CallStatus } from '../domain/tool-call';
-import type { AnswerInput, ResolveReply } from '../domain/tool-call-answer';
-import type { PendingInput, PendingReply } from '../domain/tool-call-pending';
-import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/tool-call-machine';
+import type { CallStatus } from '../domain/call';
+import type { AnswerInput, ResolveReply } from '../domain/call-answer';
+import type { PendingInput, PendingReply } from '../domain/call-pending';
+import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/call-machine';
 
 /**
  * Waits for the first outcome: the call is parked, allowed, or has ended. It decides nothing itself. Sent under the

@@ -5,7 +5,7 @@
 import '@noble/hashes/sha2';
 import '@noble/hashes/utils';
 import 'canonicalize';
-import '../domain/tool-call-answer';
-import '../domain/tool-call-machine';
-import '../domain/tool-call-pending';
-import '../domain/tool-call-state';
+import '../domain/call-answer';
+import '../domain/call-machine';
+import '../domain/call-pending';
+import '../domain/call-state';

@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
-import type { CallStatus, ToolCallStart } from '../domain/tool-call';
+import type { CallStatus, ToolCallStart } from '../domain/call';
 
 // At most 10 keyword attributes per namespace on a stock server; they are stored in clear, so never a value or secret.
 const TENANT = defineSearchAttributeKey('PortcullisTenant', SearchAttributeType.KEYWORD);

@@ -1,5 +1,5 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import { toolCallWorkflowId, type ToolCallStart } from '../domain/tool-call';
+import { toolCallWorkflowId, type ToolCallStart } from '../domain/call';
 import { attributesAtStart } from './search-attributes';
 
 /** What is known of a call from its workflow alone, before its first step is stored. Never a value. */

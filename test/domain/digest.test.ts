@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { canonicalJson, sha256Hex, subjectDigest } from '../../src/domain/digest';
 import type { JsonValue } from '../../src/domain/json-value';
 import { fitsInline, MAX_INLINE_BYTES } from '../../src/domain/subject';
-import { requestDigest } from '../../src/domain/tool-call';
+import { requestDigest } from '../../src/domain/call';
 
 const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue;
 const digest = (value: string, tool = 't'): string =>

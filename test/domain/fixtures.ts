@@ -3,7 +3,7 @@ import type { ClientProcessor, Hook, PlacedHook } from '../../src/domain/hook';
 import type { JsonValue } from '../../src/domain/json-value';
 import type { Principal, Scope } from '../../src/domain/principal';
 import { inlineSubject, type BlobSubject, type InlineSubject } from '../../src/domain/subject';
-import type { ToolCallStart } from '../../src/domain/tool-call';
+import type { ToolCallStart } from '../../src/domain/call';
 
 /** When every call of these tests begins. */
 export const T0 = Date.parse('2026-01-01T00:00:00.000Z');

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { MAX_JSON_DEPTH, type JsonValue } from '../../src/domain/json-value';
 import { matchesPattern, patternFault, replaceMatches } from '../../src/domain/linear-pattern';
-import { REDACTED, redactText, redactValue, replaceSecrets } from '../../src/domain/redaction';
+import { REDACTED } from '../../src/domain/masked-text';
+import { redactText, redactValue, replaceSecrets } from '../../src/domain/redaction';
 import { redactionSettingsSchema } from '../../src/domain/redaction-schema';
 
 const NONE = { fields: [], patterns: [], secrets: [] };

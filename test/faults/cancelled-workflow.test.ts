@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/tool-call';
+import { toolCallWorkflowId } from '../../src/domain/call';
 import { callStateQuery } from '../../src/workflows/messages';
 import { expectOneOutcome, PARKED, RESOLVED } from './one-outcome';
 import { playScene } from './scene';

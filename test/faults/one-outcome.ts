@@ -1,4 +1,4 @@
-import { toolCallWorkflowId, type CallStatus } from '../../src/domain/tool-call';
+import { toolCallWorkflowId, type CallStatus } from '../../src/domain/call';
 import type { Scene } from './scene';
 import { eventually } from './told';
 

@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/tool-call';
+import { toolCallWorkflowId } from '../../src/domain/call';
 import { connectRedis } from '../../src/store/connection';
 import { keyspaceOf } from '../../src/store/keyspace';
 import { testServices } from '../support/services';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callStateQuery } from '../../src/workflows/messages';
-import { toolCallWorkflowId } from '../../src/domain/tool-call';
+import { toolCallWorkflowId } from '../../src/domain/call';
 import { expectOneOutcome, FINISHED, PARKED, RESOLVED } from './one-outcome';
 import { playOnOwnServers } from './private-servers';
 import type { Approval, Scene } from './scene';

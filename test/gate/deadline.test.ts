@@ -1,9 +1,9 @@
 import { DEFAULT_HOOKS } from '../../src/domain/default-hooks';
 import { inlineSubject } from '../../src/domain/subject';
-import type { ToolCallStart } from '../../src/domain/tool-call';
+import type { ToolCallStart } from '../../src/domain/call';
 import { createCallStoreActivities } from '../../src/activities/call-store';
-import { HookAsking } from '../../src/workflows/tool-call/hook-asking';
-import { ToolCallRun } from '../../src/workflows/tool-call/tool-call-run';
+import { HookAsking } from '../../src/workflows/call/hook-asking';
+import { CallRun } from '../../src/workflows/call/call-run';
 import { Scene } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';
 
@@ -91,7 +91,7 @@ describe('only the clock of the workflow decides', () => {
       createdAt: new Date(now()).toISOString(),
       storedAsAllowed: false,
     };
-    const run = new ToolCallRun(start, {
+    const run = new CallRun(start, {
       store: createCallStoreActivities({ stores: stack.stores }),
       hooks: new HookAsking(),
       now,

@@ -1,4 +1,4 @@
-import { openCall } from '../../src/domain/tool-call-machine';
+import { openCall } from '../../src/domain/call-machine';
 import { firstOutcome } from '../../src/server/nexus/calls/first-outcome';
 import type { Started } from '../../src/server/temporal';
 import type { TenantStore } from '../../src/store/tenant-store';

@@ -1,5 +1,5 @@
 import { reconcileTenant, type ToolCallWorkflows } from '../../src/activities/reconcile-tenant';
-import { openCall } from '../../src/domain/tool-call-machine';
+import { openCall } from '../../src/domain/call-machine';
 import { TenantStores } from '../../src/store/tenant-stores';
 import { newTenant, newThread, NOW, openStore, startIn } from '../store/fixtures';
 

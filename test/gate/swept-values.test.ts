@@ -1,6 +1,6 @@
 import { createToolCallWorkflows } from '../../src/activities/tool-call-workflows';
 import { reconcileTenant } from '../../src/activities/reconcile-tenant';
-import { toolCallWorkflowId } from '../../src/domain/tool-call';
+import { toolCallWorkflowId } from '../../src/domain/call';
 import { placesWith } from '../support/everywhere';
 import { Scene } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';

@@ -2,10 +2,10 @@ import { v7 as uuidv7 } from 'uuid';
 import type { JsonValue } from '../../src/domain/json-value';
 import { pinProfile, type Profile } from '../../src/domain/profile';
 import { inlineSubject } from '../../src/domain/subject';
-import { requestDigest, type ToolCallStart } from '../../src/domain/tool-call';
-import { answerCall } from '../../src/domain/tool-call-answer';
-import { openCall } from '../../src/domain/tool-call-machine';
-import type { ToolCallState } from '../../src/domain/tool-call-state';
+import { requestDigest, type ToolCallStart } from '../../src/domain/call';
+import { answerCall } from '../../src/domain/call-answer';
+import { openCall } from '../../src/domain/call-machine';
+import type { CallState } from '../../src/domain/call-state';
 import type { TenantStore } from '../../src/store/tenant-store';
 
 /** A call as its workflow would have stored it: the rules are the real ones, only Temporal is not asked. */
@@ -37,7 +37,7 @@ export async function storeCall(
   };
   const opened = openCall(start, Date.now());
   await store.calls.commit(opened, { start });
-  let state: ToolCallState = opened.state;
+  let state: CallState = opened.state;
   const waitId = state.wait?.wait.id ?? '';
   return {
     callId: start.callId,

@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/tool-call';
+import { toolCallWorkflowId } from '../../src/domain/call';
 import { startReceiver, type Behaviour, type Receiver } from '../support/receiver';
 import { Scene } from '../support/scene';
 import type { Stack } from '../support/stack';

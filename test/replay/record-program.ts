@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
-import { toolCallWorkflowId } from '../../src/domain/tool-call';
+import { toolCallWorkflowId } from '../../src/domain/call';
 import { startStack } from '../support/stack';
 import { RECORDED_PATHS } from './paths';
 

@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../src/domain/audit';
-import { reportResult } from '../../src/domain/tool-call-machine';
-import { openCall } from '../../src/domain/tool-call-machine';
+import { reportResult } from '../../src/domain/call-machine';
+import { openCall } from '../../src/domain/call-machine';
 import type { TenantStore } from '../../src/store/tenant-store';
 import {
   answered,

@@ -4,11 +4,11 @@ import type { Hook } from '../../src/domain/hook';
 import type { JsonValue } from '../../src/domain/json-value';
 import type { Profile } from '../../src/domain/profile';
 import { inlineSubject } from '../../src/domain/subject';
-import type { ToolCallStart } from '../../src/domain/tool-call';
-import { answerCall } from '../../src/domain/tool-call-answer';
-import { cancelCall, openCall } from '../../src/domain/tool-call-machine';
-import type { Outcome } from '../../src/domain/tool-call-outcome';
-import type { ToolCallState } from '../../src/domain/tool-call-state';
+import type { ToolCallStart } from '../../src/domain/call';
+import { answerCall } from '../../src/domain/call-answer';
+import { cancelCall, openCall } from '../../src/domain/call-machine';
+import type { Outcome } from '../../src/domain/call-outcome';
+import type { CallState } from '../../src/domain/call-state';
 import type { Transition } from '../../src/domain/transition';
 import type { WaitAnswer } from '../../src/domain/wait';
 import type { Page, PageRequest } from '../../src/store/page';
@@ -162,13 +162,13 @@ export function stepOf<Reply>(outcome: Outcome<Reply>): Transition {
   return outcome.transition;
 }
 
-export const cancelled = (start: ToolCallStart, state: ToolCallState): Transition =>
+export const cancelled = (start: ToolCallStart, state: CallState): Transition =>
   stepOf(cancelCall(start, state, { input: { by: 'x', code: 'call_cancelled' }, now: NOW + 1 }));
 
 /** What a person's answer to the open wait leads to. */
 export function answered(
   start: ToolCallStart,
-  state: ToolCallState,
+  state: CallState,
   owner: string,
   answer: WaitAnswer,
 ): Transition {

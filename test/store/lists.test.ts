@@ -1,5 +1,5 @@
-import { openCall } from '../../src/domain/tool-call-machine';
-import { isOpen } from '../../src/domain/tool-call';
+import { openCall } from '../../src/domain/call-machine';
+import { isOpen } from '../../src/domain/call';
 import type { TenantStore } from '../../src/store/tenant-store';
 import {
   answered,

@@ -1,4 +1,4 @@
-import { openCall } from '../../src/domain/tool-call-machine';
+import { openCall } from '../../src/domain/call-machine';
 import type { TenantStore } from '../../src/store/tenant-store';
 import { cancelled, newTenant, newThread, NOW, openStore, park, startIn, urlHook } from './fixtures';
 

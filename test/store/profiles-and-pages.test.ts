@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { openCall } from '../../src/domain/tool-call-machine';
+import { openCall } from '../../src/domain/call-machine';
 import type { TenantStore } from '../../src/store/tenant-store';
 import { everyPage, newTenant, newThread, NOW, openStore, profileOf, startIn } from './fixtures';
 

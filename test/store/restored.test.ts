@@ -1,4 +1,4 @@
-import { restate } from '../../src/domain/tool-call-machine';
+import { restate } from '../../src/domain/call-machine';
 import type { TenantStore } from '../../src/store/tenant-store';
 import {
   dumpOf,

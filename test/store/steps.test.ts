@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../../src/domain/json-value';
-import { openCall } from '../../src/domain/tool-call-machine';
+import { openCall } from '../../src/domain/call-machine';
 import type { TenantStore } from '../../src/store/tenant-store';
 import {
   answered,

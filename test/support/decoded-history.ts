@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/tool-call';
+import { toolCallWorkflowId } from '../../src/domain/call';
 import type { Stack } from './stack';
 
 /** The history of a call as text, with every payload decoded. */

@@ -3,10 +3,10 @@ import { deliveryIdOf } from '../../domain/delivery-id';
 import type { PlacedUrlHook } from '../../domain/hook';
 import { readHookResult } from '../../domain/hook-result';
 import type { JsonValue } from '../../domain/json-value';
-import type { ToolCallStart } from '../../domain/tool-call';
-import { applyHookAnswer, type HookAnswer } from '../../domain/tool-call-evaluation';
-import { dueHook, pointOf, type ToolCallState } from '../../domain/tool-call-state';
-import { timestamp, ToolCallStep } from '../../domain/tool-call-step';
+import type { ToolCallStart } from '../../domain/call';
+import { applyHookAnswer, type HookAnswer } from '../../domain/call-evaluation';
+import { dueHook, pointOf, type CallState } from '../../domain/call-state';
+import { timestamp, CallStep } from '../../domain/call-step';
 import type { Transition } from '../../domain/transition';
 import { callbackToken } from '../../secrets/signature';
 import type { TenantStore } from '../../store/tenant-store';
@@ -27,7 +27,7 @@ export interface Evaluation {
   readonly store: TenantStore;
   readonly start: ToolCallStart;
   /** Where the call stands: after the last stored step, or after one that is made and is stored with the answer. */
-  readonly from: { readonly state: ToolCallState } | { readonly made: Transition };
+  readonly from: { readonly state: CallState } | { readonly made: Transition };
   /** The workflow's clock when this evaluation began, in milliseconds since the epoch. */
   readonly now: number;
   readonly onlyIfThreadOpen: boolean;
@@ -37,7 +37,7 @@ export interface Evaluation {
 }
 
 export type EvaluationResult =
-  | { readonly kind: 'applied' | 'taken'; readonly state: ToolCallState }
+  | { readonly kind: 'applied' | 'taken'; readonly state: CallState }
   | { readonly kind: 'thread_closed' }
   | { readonly kind: 'undecided'; readonly attempts: number };
 
@@ -88,13 +88,13 @@ export async function evaluateHook(
 }
 
 /** Whether what the store has is what this evaluation goes on from. */
-function isBehind(stored: ToolCallState, from: Evaluation['from']): boolean {
+function isBehind(stored: CallState, from: Evaluation['from']): boolean {
   return stored.n <= ('made' in from ? from.made.n - 1 : from.state.n);
 }
 
 async function askedCall(
   { store, start }: Evaluation,
-  state: ToolCallState,
+  state: CallState,
   metadata: JsonValue,
 ): Promise<AskedCall> {
   const { callId } = start;
@@ -156,8 +156,8 @@ class Recording {
     const { deliveryId } = this.asked.delivery;
     const step =
       'made' in base
-        ? ToolCallStep.resume(start, base.made, this.clock())
-        : new ToolCallStep(start, base.state, this.clock());
+        ? CallStep.resume(start, base.made, this.clock())
+        : new CallStep(start, base.state, this.clock());
     applyHookAnswer(step, answer, this.asked);
     const transition = step.transition();
     const result = await store.calls.commit(transition, {

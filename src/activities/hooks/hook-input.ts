@@ -1,7 +1,7 @@
 import type { PlacedUrlHook } from '../../domain/hook';
 import type { JsonValue } from '../../domain/json-value';
-import type { ToolCallStart } from '../../domain/tool-call';
-import { pointOf, type ToolCallState } from '../../domain/tool-call-state';
+import type { ToolCallStart } from '../../domain/call';
+import { pointOf, type CallState } from '../../domain/call-state';
 
 /** What a hook is told, apart from what differs between attempts. */
 export type HookInputBase = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export function hookInput(
   { hook, index }: PlacedUrlHook,
   call: {
     start: ToolCallStart;
-    state: ToolCallState;
+    state: CallState;
     values: PresentValues;
     metadata: JsonValue;
     deliveryId: string;

@@ -1,12 +1,12 @@
-import type { ToolCallState } from '../../../domain/tool-call-state';
+import type { CallState } from '../../../domain/call-state';
 import type { TenantStore } from '../../../store/tenant-store';
 
 /** Waits until a call no longer waits, for at most `seconds`, and gives the state it then has. */
 export async function awaitDecision(
   store: TenantStore,
-  state: ToolCallState,
+  state: CallState,
   { seconds, signal }: { seconds: number; signal: AbortSignal },
-): Promise<ToolCallState> {
+): Promise<CallState> {
   if (state.call.status !== 'waiting' || seconds === 0) return state;
   const { id } = state.call;
   const until = Date.now() + seconds * 1_000;

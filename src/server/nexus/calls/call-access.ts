@@ -1,4 +1,4 @@
-import type { ToolCallState } from '../../../domain/tool-call-state';
+import type { CallState } from '../../../domain/call-state';
 import type { ToolCallMemo } from '../../../workflows/tool-call-options';
 import { HttpProblem } from '../../http/problem';
 import type { ToolCallGateway } from '../../temporal';
@@ -8,7 +8,7 @@ import { canBeId } from '../stored-id';
 import { notDecidedProblem } from './not-decided';
 
 export type FoundCall =
-  | { readonly kind: 'stored'; readonly state: ToolCallState }
+  | { readonly kind: 'stored'; readonly state: CallState }
   /** Being decided; nothing is stored yet. */
   | { readonly kind: 'unstored'; readonly memo: ToolCallMemo };
 

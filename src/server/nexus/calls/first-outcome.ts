@@ -1,10 +1,10 @@
-import { isSettled, type ToolCallState } from '../../../domain/tool-call-state';
+import { isSettled, type CallState } from '../../../domain/call-state';
 import type { TenantStore } from '../../../store/tenant-store';
 import type { Started } from '../../temporal';
 
 /** Either where the call stands, or what the workflow service said; then the store knows more. */
 export type FirstOutcome =
-  | { readonly state: ToolCallState; readonly decided?: undefined }
+  | { readonly state: CallState; readonly decided?: undefined }
   | { readonly state?: undefined; readonly decided: Started };
 
 /** The store's notices wake it; this is only for one that was lost. */

@@ -1,4 +1,4 @@
-import type { ToolCallState } from '../../../domain/tool-call-state';
+import type { CallState } from '../../../domain/call-state';
 import { HttpProblem } from '../../http/problem';
 import type { ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
@@ -11,7 +11,7 @@ import { callEnded } from './report-result';
 export async function giveUpCall(
   gateway: ToolCallGateway,
   { principal, threadId, callId }: { principal: NexusPrincipal; threadId: string; callId: string },
-): Promise<ToolCallState> {
+): Promise<CallState> {
   await findCall(principal, gateway, { threadId, callId });
   const { store, tenant, key } = principal;
   const reached = await reachCall(gateway, { store, callId }, () =>

@@ -1,6 +1,6 @@
-import { requestDigest, type ToolCallStart } from '../../../domain/tool-call';
-import { openCall } from '../../../domain/tool-call-machine';
-import type { ToolCallState } from '../../../domain/tool-call-state';
+import { requestDigest, type ToolCallStart } from '../../../domain/call';
+import { openCall } from '../../../domain/call-machine';
+import type { CallState } from '../../../domain/call-state';
 import { HttpProblem } from '../../http/problem';
 import type { Started, ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
@@ -17,7 +17,7 @@ import { prepareStart, readAhead, type PreparedStart } from './prepare-start';
  * Takes a call from the request to its first outcome: parked, allowed or ended. A repeat under an Idempotency-Key
  * gets the call as it is now.
  */
-export async function makeCall(gateway: ToolCallGateway, make: MakeCall): Promise<ToolCallState> {
+export async function makeCall(gateway: ToolCallGateway, make: MakeCall): Promise<CallState> {
   const { principal, threadId, request, idempotencyKey } = make;
   const { store, tenant, key } = principal;
   const ahead = readAhead(store, threadId);
@@ -48,7 +48,7 @@ async function decide(
   principal: NexusPrincipal,
   start: ToolCallStart,
   withinMs: number | undefined,
-): Promise<ToolCallState> {
+): Promise<CallState> {
   const { store } = principal;
   const { state, decided } = await firstOutcome(store, start.callId, gateway.decide(start, withinMs));
   if (state !== undefined) return sameRequest(state, start.requestDigest);
@@ -62,7 +62,7 @@ async function storeAllowed(
   gateway: ToolCallGateway,
   principal: NexusPrincipal,
   { start, settings }: PreparedStart,
-): Promise<ToolCallState> {
+): Promise<CallState> {
   const { calls } = principal.store;
   const transition = openCall(start, Date.parse(start.createdAt));
   const result = await addressed(start, () =>
@@ -83,7 +83,7 @@ async function storeAllowed(
   return state;
 }
 
-function sameRequest(state: ToolCallState, digest: string): ToolCallState {
+function sameRequest(state: CallState, digest: string): CallState {
   if (state.call.requestDigest === digest) return state;
   throw new HttpProblem('idempotency-key-reused', {
     detail: 'this Idempotency-Key was used in this thread for another request',
@@ -92,7 +92,7 @@ function sameRequest(state: ToolCallState, digest: string): ToolCallState {
   });
 }
 
-function demandStarted(started: Started, { call }: ToolCallState, principal: NexusPrincipal): void {
+function demandStarted(started: Started, { call }: CallState, principal: NexusPrincipal): void {
   if (started.kind === 'started') return;
   throw notDecidedProblem(started, { threadId: call.threadId, callId: call.id }, principal);
 }

@@ -1,8 +1,8 @@
 import { v4 } from 'uuid';
 import { canonicalJson, sha256Hex, subjectDigest } from '../../../domain/digest';
-import { isOpen } from '../../../domain/tool-call';
-import type { PendingInput } from '../../../domain/tool-call-pending';
-import { isUndecided, type ToolCallState } from '../../../domain/tool-call-state';
+import { isOpen } from '../../../domain/call';
+import type { PendingInput } from '../../../domain/call-pending';
+import { isUndecided, type CallState } from '../../../domain/call-state';
 import { HttpProblem } from '../../http/problem';
 import type { Reached, ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
@@ -15,8 +15,8 @@ import type { PendingClaims } from './pending-claims';
 
 /** A call that is decided, or that its caller is told is `pending` while it goes on. */
 export type MadeInTime =
-  | { readonly kind: 'decided'; readonly state: ToolCallState }
-  | { readonly kind: 'pending'; readonly state: ToolCallState };
+  | { readonly kind: 'decided'; readonly state: CallState }
+  | { readonly kind: 'pending'; readonly state: CallState };
 
 /** What is decided at once is answered as decided, however little its caller can wait. */
 const FIRST_OUTCOME_MS = 2_000;
@@ -28,7 +28,7 @@ export interface Patience {
 }
 
 /**
- * Makes a call for a caller that must have an answer in time (domain/tool-call-pending). The same request before, if it
+ * Makes a call for a caller that must have an answer in time (domain/call-pending). The same request before, if it
  * was answered `pending`, is the same call: it is bound to that one, and makes a new one only when the decision is
  * somebody else's by now.
  *
@@ -103,7 +103,7 @@ async function bind(
 /** Told again to whoever asked before; a decision that nobody was told, once to the next. */
 async function bindEnded(
   { store }: NexusPrincipal,
-  state: ToolCallState,
+  state: CallState,
   { claimant }: PendingInput,
 ): Promise<MadeInTime | undefined> {
   const { call, pending } = state;
@@ -115,9 +115,9 @@ async function bindEnded(
 
 async function currentState(
   principal: NexusPrincipal,
-  { call }: ToolCallState,
+  { call }: CallState,
   reached: Reached<unknown>,
-): Promise<ToolCallState> {
+): Promise<CallState> {
   if (reached.kind === 'undecided' || reached.kind === 'unavailable') {
     throw notDecidedProblem(reached, { threadId: call.threadId, callId: call.id }, principal);
   }

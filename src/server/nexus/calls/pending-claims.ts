@@ -1,6 +1,6 @@
-import { isOpen } from '../../../domain/tool-call';
-import { claimDecision, type PendingInput, type PendingReply } from '../../../domain/tool-call-pending';
-import type { ToolCallState } from '../../../domain/tool-call-state';
+import { isOpen } from '../../../domain/call';
+import { claimDecision, type PendingInput, type PendingReply } from '../../../domain/call-pending';
+import type { CallState } from '../../../domain/call-state';
 import { KeyedTurns } from '../../keyed-turns';
 import type { Reached, ToolCallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
@@ -20,7 +20,7 @@ export class PendingClaims {
 
   claim(
     { store, tenant }: NexusPrincipal,
-    { call }: ToolCallState,
+    { call }: CallState,
     input: PendingInput,
   ): Promise<Reached<PendingReply>> {
     return this.turns.run(`${tenant}:${call.id}`, async () => {

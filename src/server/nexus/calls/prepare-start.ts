@@ -4,7 +4,7 @@ import { hookMatches } from '../../../domain/matching';
 import { pinProfile, type PinnedProfile, type Profile } from '../../../domain/profile';
 import type { TenantSettings } from '../../../domain/settings';
 import type { Subject } from '../../../domain/subject';
-import type { ToolCallStart } from '../../../domain/tool-call';
+import type { ToolCallStart } from '../../../domain/call';
 import { keepSubject } from '../../../store/keep-subject';
 import type { TenantStore } from '../../../store/tenant-store';
 import type { ThreadRecord } from '../../../store/threads';

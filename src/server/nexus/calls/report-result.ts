@@ -3,8 +3,8 @@ import { callFacts } from '../../../domain/call-facts';
 import { subjectDigest } from '../../../domain/digest';
 import type { JsonValue } from '../../../domain/json-value';
 import type { BlobSubject } from '../../../domain/subject';
-import type { CallStatus } from '../../../domain/tool-call';
-import type { ToolCallState } from '../../../domain/tool-call-state';
+import type { CallStatus } from '../../../domain/call';
+import type { CallState } from '../../../domain/call-state';
 import { keepResult } from '../../../store/keep-subject';
 import { HttpProblem } from '../../http/problem';
 import type { ToolCallGateway } from '../../temporal';
@@ -26,7 +26,7 @@ export interface ReportedResult {
 export async function reportCallResult(
   gateway: ToolCallGateway,
   report: { principal: NexusPrincipal; threadId: string; callId: string; result: ReportedResult },
-): Promise<ToolCallState> {
+): Promise<CallState> {
   const { principal, threadId, callId, result } = report;
   const { store, tenant } = principal;
   const found = await findCall(principal, gateway, { threadId, callId });
@@ -79,17 +79,13 @@ async function quarantined(
 }
 
 /** Whether this very result was reported before, whatever the hooks made of it. */
-function isReported(
-  { call, reported }: ToolCallState,
-  kind: ReportedResult['kind'],
-  digest: string,
-): boolean {
+function isReported({ call, reported }: CallState, kind: ReportedResult['kind'], digest: string): boolean {
   const recorded = kind === 'output' ? call.output : call.error;
   if (call.reportedDigest === undefined) return recorded?.digest === digest;
   return call.reportedDigest === digest && (reported?.result ?? kind) === kind;
 }
 
-function blobNamesOf({ call, reported }: ToolCallState): (string | undefined)[] {
+function blobNamesOf({ call, reported }: CallState): (string | undefined)[] {
   return [call.output?.blob, call.error?.blob, reported?.blob.blob];
 }
 

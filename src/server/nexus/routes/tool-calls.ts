@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolCallState } from '../../../domain/tool-call-state';
+import type { CallState } from '../../../domain/call-state';
 import { toolNameFault } from '../../../domain/tool-pattern';
 import { cursorFor } from '../../http/cursor';
 import { idempotencyKeyHeader } from '../../http/idempotency-key';
@@ -186,7 +186,7 @@ function endOf({ signal, closing }: { signal: AbortSignal; closing: AbortSignal 
   return AbortSignal.any([signal, closing]);
 }
 
-async function reply(principal: NexusPrincipal, state: ToolCallState, waited: number | undefined) {
+async function reply(principal: NexusPrincipal, state: CallState, waited: number | undefined) {
   const view = await callView(principal, state);
   const applied = waited === undefined ? {} : { 'Preference-Applied': preferenceApplied({ wait: waited }) };
   const headers = { Location: callLocation(view.threadId, view.id), ...applied };

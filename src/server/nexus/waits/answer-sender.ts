@@ -1,5 +1,5 @@
 import type { StoredWait } from '../../../domain/stored-wait';
-import { replyAgain, type AnswerInput, type ResolveReply } from '../../../domain/tool-call-answer';
+import { replyAgain, type AnswerInput, type ResolveReply } from '../../../domain/call-answer';
 import { answerWait } from '../../../domain/wait';
 import type { TenantStore } from '../../../store/tenant-store';
 import { HttpProblem } from '../../http/problem';

@@ -1,4 +1,4 @@
-import type { ResolveRefusal } from '../../../domain/tool-call-answer';
+import type { ResolveRefusal } from '../../../domain/call-answer';
 import { faultsProblem } from '../../http/fault';
 import { HttpProblem } from '../../http/problem';
 import { outcomeView } from '../views/resolution';

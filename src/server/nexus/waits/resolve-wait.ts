@@ -2,7 +2,7 @@ import { v4 } from 'uuid';
 import { canonicalJson, sha256Hex } from '../../../domain/digest';
 import { readHookResult } from '../../../domain/hook-result';
 import type { ResolveResult, StoredWait } from '../../../domain/stored-wait';
-import type { AnswerInput } from '../../../domain/tool-call-answer';
+import type { AnswerInput } from '../../../domain/call-answer';
 import type { NexusPrincipal } from '../nexus-principal';
 import { keptEdit } from './kept-edit';
 import { findVisibleThread } from '../profile-access';

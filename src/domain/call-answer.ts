@@ -1,12 +1,12 @@
 import { isQuarantined } from './point';
 import type { Principal } from './principal';
 import type { AcceptedAnswer, ResolveResult, StoredWait } from './stored-wait';
-import type { ToolCallStart } from './tool-call';
-import { proceed } from './tool-call-chain';
-import { closeWithOutcome, expireOpenWait } from './tool-call-wait';
-import type { Outcome } from './tool-call-outcome';
-import { openWaitOf, pointOf, type ToolCallState } from './tool-call-state';
-import { ToolCallStep } from './tool-call-step';
+import type { ToolCallStart } from './call';
+import { proceed } from './call-chain';
+import { closeWithOutcome, expireOpenWait } from './call-wait';
+import type { Outcome } from './call-outcome';
+import { openWaitOf, pointOf, type CallState } from './call-state';
+import { CallStep } from './call-step';
 import {
   answerWait,
   refuseOperator,
@@ -34,7 +34,7 @@ export type ResolveRefusal =
 /** Somebody's answer to a wait. */
 export function answerCall(
   start: ToolCallStart,
-  state: ToolCallState,
+  state: CallState,
   { input, now }: { input: AnswerInput; now: number },
 ): Outcome<ResolveReply> {
   const stored = state.wait;
@@ -63,7 +63,7 @@ export function answerCall(
 
 function resolveWait(
   start: ToolCallStart,
-  state: ToolCallState,
+  state: CallState,
   at: { stored: StoredWait; wait: Wait & { outcome: WaitOutcome }; input: AnswerInput; now: number },
 ): Outcome<ResolveReply> {
   const { stored, wait, input, now } = at;
@@ -72,7 +72,7 @@ function resolveWait(
     outcome: wait.outcome,
     subjectDigest: wait.subject.digest,
   };
-  const step = new ToolCallStep(start, state, now);
+  const step = new CallStep(start, state, now);
   closeWithOutcome(step, withAnswer(stored, input, result), wait);
   if (openWaitOf(step.state) === undefined) proceed(step);
   return { kind: 'step', transition: step.transition(), reply: { ok: true, result } };
@@ -80,7 +80,7 @@ function resolveWait(
 
 function countVote(
   start: ToolCallStart,
-  state: ToolCallState,
+  state: CallState,
   at: { stored: StoredWait; wait: Wait; input: AnswerInput; now: number; isNew: boolean },
 ): Outcome<ResolveReply> {
   const { stored, wait, input, now, isNew } = at;
@@ -88,7 +88,7 @@ function countVote(
   const subjectDigest = wait.subject.digest;
   const result: ResolveResult = { kind: 'counted', counted, needed: wait.needed, subjectDigest };
   if (!isNew) return { kind: 'reply', reply: { ok: true, result } };
-  const step = new ToolCallStep(start, state, now);
+  const step = new CallStep(start, state, now);
   step.putWait({ ...withAnswer(stored, input, result), wait });
   if (pointOf(state) === 'before_tool_call') step.updateCall({ input: wait.subject });
   const rewrote = input.answer.rewrite !== undefined;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { concludeChain } from '../../src/domain/hook-chain';
-import { isOpen } from '../../src/domain/tool-call';
-import { openCall, restate, tickCall } from '../../src/domain/tool-call-machine';
-import { deadlineOf, openWaitOf } from '../../src/domain/tool-call-state';
+import { isOpen } from '../../src/domain/call';
+import { openCall, restate, tickCall } from '../../src/domain/call-machine';
+import { deadlineOf, openWaitOf } from '../../src/domain/call-state';
 import {
   eventsOf,
   OUTPUT_MS,
@@ -13,7 +13,7 @@ import {
   WAIT_MS,
   type HookWish,
 } from './fixtures';
-import { Story } from './tool-call-story';
+import { Story } from './call-story';
 
 type Act = (story: Story) => unknown;
 

@@ -1,7 +1,7 @@
-import { openOnClosedThread, restate } from '../../src/domain/tool-call-machine';
-import { deadlineOf } from '../../src/domain/tool-call-state';
+import { openOnClosedThread, restate } from '../../src/domain/call-machine';
+import { deadlineOf } from '../../src/domain/call-state';
 import { AGENT, blobOf, eventsOf, OUTPUT_MS, startWith, subjectOf, T0, WAIT_MS } from './fixtures';
-import { Story } from './tool-call-story';
+import { Story } from './call-story';
 
 const typesOf = (story: Story): string[] => story.events.map(({ type }) => type);
 const decisionsOf = (story: Story) => eventsOf(story.events, 'hook_decision');

@@ -2,30 +2,31 @@ import type { ProcessorAnswer } from './hook-chain';
 import { hooksAt, isUrlHook } from './hook';
 import { judgeOfHook, UNMATCHED_TOOLS, type Judge } from './judge';
 import type { StoredWait } from './stored-wait';
-import type { ToolCallStart } from './tool-call';
-import { askedPersonsWait, cancellation, proceed, timedOut, titleFor } from './tool-call-chain';
-import { openWaitOf, type ToolCallState } from './tool-call-state';
-import { ToolCallStep } from './tool-call-step';
+import type { ToolCallStart } from './call';
+import { askedPersonsWait, cancellation, proceed, timedOut, titleFor } from './call-chain';
+import { openWait, recordOutcome } from './call-parking';
+import { openWaitOf, type CallState } from './call-state';
+import { CallStep } from './call-step';
 import type { Transition } from './transition';
 import { expireWait, type Wait, type WaitOutcome } from './wait';
 
 /** The step that ends an open wait by the clock. */
-export function expireOpenWait(start: ToolCallStart, state: ToolCallState, now: number): Transition {
+export function expireOpenWait(start: ToolCallStart, state: CallState, now: number): Transition {
   const open = openWaitOf(state);
   if (open === undefined) throw new Error('no wait is open');
-  const step = new ToolCallStep(start, state, now);
+  const step = new CallStep(start, state, now);
   closeWithOutcome(step, open, expireWait(open.wait, now));
   proceed(step);
   return step.transition();
 }
 
 /** Closes the open wait with the outcome that it now has, and lets that into the chain. */
-export function closeWithOutcome(step: ToolCallStep, stored: StoredWait, wait: Wait): void {
+export function closeWithOutcome(step: CallStep, stored: StoredWait, wait: Wait): void {
   const { outcome } = wait;
   if (outcome === undefined) throw new Error('a wait is closed with its outcome');
   const judge = judgeOfWait(step.start, wait);
   const rewrote = wait.rewrote && outcome.kind === 'answered' && outcome.decision !== 'deny';
-  step.closeWait({ ...stored, wait: { ...wait, outcome } }, rewrote);
+  recordOutcome(step, { ...stored, wait: { ...wait, outcome } }, rewrote);
 
   const asked = {
     latencyMs: step.now - wait.openedAt,
@@ -38,7 +39,7 @@ export function closeWithOutcome(step: ToolCallStep, stored: StoredWait, wait: W
     if (placed === undefined || !isUrlHook(placed))
       throw new Error('only a hook that is no person asks for one');
     const { asyncTimeoutMs } = placed.hook.processor;
-    step.openWait(judge, askedPersonsWait(step.start, titleFor(step.start, wait.point), asyncTimeoutMs));
+    openWait(step, judge, askedPersonsWait(step.start, titleFor(step.start, wait.point), asyncTimeoutMs));
     return;
   }
   const answer = answerFrom(wait, outcome);

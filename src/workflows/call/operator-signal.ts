@@ -5,8 +5,8 @@ import type { JsonValue } from '../../domain/json-value';
 import { isQuarantined, type Point } from '../../domain/point';
 import { TEMPORAL_OPERATOR } from '../../domain/principal';
 import { inlineSubject, type Subject } from '../../domain/subject';
-import type { ToolCallStart } from '../../domain/tool-call';
-import type { AnswerInput } from '../../domain/tool-call-answer';
+import type { ToolCallStart } from '../../domain/call';
+import type { AnswerInput } from '../../domain/call-answer';
 import type { PatchId } from '../patches';
 import { keepSignalledEdit } from './hook-asking';
 

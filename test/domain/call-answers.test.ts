@@ -1,6 +1,6 @@
 import { TEMPORAL_OPERATOR } from '../../src/domain/principal';
 import { eventsOf, startWith, subjectOf, WAIT_MS } from './fixtures';
-import { Story } from './tool-call-story';
+import { Story } from './call-story';
 
 const quorum = (): Story => new Story(startWith([{ client: { minApprovals: 2 } }, {}]));
 

@@ -1,33 +1,21 @@
 import { askDecision, hookDecision, type DecisionFacts, type EventDraft } from './audit';
 import type { Denial, Reason } from './denial';
-import { applyAnswer, composeRewrite, wasEdited, type ProcessorAnswer } from './hook-chain';
+import { applyAnswer, composeRewrite, type ProcessorAnswer } from './hook-chain';
 import { DEFAULT_GRANT_TTL_MS } from './hook-limits';
 import type { Judge } from './judge';
 import { isQuarantined } from './point';
 import type { StoredWait } from './stored-wait';
 import type { Subject } from './subject';
-import type { CallRecord, CallStatus, ToolCallStart } from './tool-call';
-import { pointOf, type ToolCallState } from './tool-call-state';
+import type { CallRecord, CallStatus, ToolCallStart } from './call';
+import { pointOf, type CallState } from './call-state';
 import type { Transition } from './transition';
 import { blobsInUse } from './blobs-in-use';
-import type { Wait, WaitOutcome } from './wait';
-
-/** What a judge asks a person, or promises to answer itself. */
-export interface NewWait {
-  readonly kind: Wait['kind'];
-  readonly title: string;
-  readonly timeoutMs: number;
-  readonly needed: number;
-  readonly approvers?: readonly string[];
-  readonly allowSelfApproval: boolean;
-  readonly delivery?: Wait['delivery'];
-}
 
 /** How a decision came about, for the audit. */
 export type Asked = Pick<DecisionFacts, 'latencyMs' | 'delivery'>;
 
 /** A step in the making: the state after it, and what the store must write with it. */
-export class ToolCallStep {
+export class CallStep {
   private readonly events: EventDraft[] = [];
   private readonly waits = new Map<string, StoredWait>();
   /** Blobs that the call referred to at some moment of the step. */
@@ -37,7 +25,7 @@ export class ToolCallStep {
 
   constructor(
     readonly start: ToolCallStart,
-    public state: ToolCallState,
+    public state: CallState,
     /** The workflow's clock, in milliseconds since the epoch. */
     readonly now: number,
   ) {
@@ -45,8 +33,8 @@ export class ToolCallStep {
   }
 
   /** Goes on with a step that was finished and is not stored yet. */
-  static resume(start: ToolCallStart, made: Transition, now: number): ToolCallStep {
-    const step = new ToolCallStep(start, { ...made.state, n: made.n - 1 }, now);
+  static resume(start: ToolCallStart, made: Transition, now: number): CallStep {
+    const step = new CallStep(start, { ...made.state, n: made.n - 1 }, now);
     step.events.push(...made.events);
     for (const wait of made.waits) step.waits.set(wait.wait.id, wait);
     for (const blob of made.dropBlobs ?? []) step.touched.add(blob);
@@ -59,7 +47,7 @@ export class ToolCallStep {
     this.events.push(event);
   }
 
-  update(change: Partial<Omit<ToolCallState, 'n'>>): void {
+  update(change: Partial<Omit<CallState, 'n'>>): void {
     this.state = { ...this.state, ...change };
     for (const blob of blobsInUse(this.start, this.state)) this.touched.add(blob);
   }
@@ -77,48 +65,6 @@ export class ToolCallStep {
     return { callId: this.start.callId, profileVersion: this.start.profile.version };
   }
 
-  /** Parks the call. */
-  openWait(judge: Judge, what: NewWait): void {
-    const { start, now } = this;
-    const { chain } = this.state;
-    const waitsOpened = this.state.waitsOpened + 1;
-    const wait: Wait = {
-      id: `${start.callId}-w${waitsOpened}`,
-      hookId: judge.id,
-      index: judge.index,
-      point: judge.point,
-      kind: what.kind,
-      title: what.title,
-      subject: chain.subject,
-      openedAt: now,
-      expiresAt: now + what.timeoutMs,
-      needed: what.needed,
-      ...(what.approvers !== undefined && { approvers: what.approvers }),
-      allowSelfApproval: what.allowSelfApproval,
-      requestedBy: start.requestedBy.owner,
-      edited: wasEdited(chain),
-      rewrote: false,
-      ...(what.delivery !== undefined && { delivery: what.delivery }),
-      votes: [],
-    };
-    const expiresAt = timestamp(wait.expiresAt);
-    this.update({ waitsOpened });
-    this.putWait({ wait, callId: start.callId, threadId: start.threadId, tool: start.tool, answers: [] });
-    this.await({ expiresAt });
-    this.note({
-      type: 'wait_opened',
-      data: {
-        callId: start.callId,
-        waitId: wait.id,
-        hookId: wait.hookId,
-        kind: wait.kind,
-        needed: wait.needed,
-        subjectDigest: wait.subject.digest,
-        expiresAt,
-      },
-    });
-  }
-
   /** The call is undecided; without `expiresAt` because a hook is being asked. */
   await({ expiresAt }: { expiresAt?: string }): void {
     const { expiresAt: _, ...call } = this.state.call;
@@ -127,26 +73,6 @@ export class ToolCallStep {
       status: 'waiting',
       ...(!isQuarantined(pointOf(this.state)) && { input: this.state.chain.subject }),
       ...(expiresAt !== undefined && { expiresAt }),
-    });
-  }
-
-  /** Records the outcome of the open wait. */
-  closeWait(stored: StoredWait & { wait: { outcome: WaitOutcome } }, rewrote: boolean): void {
-    const { wait } = stored;
-    const { outcome } = wait;
-    this.putWait(stored);
-    this.note({
-      type: 'wait_resolved',
-      data: {
-        callId: stored.callId,
-        waitId: wait.id,
-        hookId: wait.hookId,
-        outcome: outcome.kind,
-        ...(outcome.kind === 'answered' && { decision: outcome.decision }),
-        by: resolversOf(outcome),
-        subjectDigest: wait.subject.digest,
-        ...(rewrote && { rewrote: true as const }),
-      },
     });
   }
 
@@ -242,11 +168,6 @@ export class ToolCallStep {
 
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-function resolversOf(outcome: WaitOutcome): readonly string[] {
-  if (outcome.kind === 'answered') return outcome.by;
-  return outcome.kind === 'cancelled' ? [outcome.by] : [];
 }
 
 function auditedDenial({ by, hookId, reason }: Denial): {

@@ -1,12 +1,13 @@
 import type { Reason } from './denial';
 import type { HookResult } from './hook-result';
 import { judgeOfHook } from './judge';
+import { openWait } from './call-parking';
 import type { PlacedUrlHook } from './hook';
 import { hookPrincipal } from './principal';
 import type { Subject } from './subject';
-import { askedPersonsWait, proceed, titleFor } from './tool-call-chain';
-import { dueHook } from './tool-call-state';
-import type { Asked, ToolCallStep } from './tool-call-step';
+import { askedPersonsWait, proceed, titleFor } from './call-chain';
+import { dueHook } from './call-state';
+import type { Asked, CallStep } from './call-step';
 
 /** What came of asking a hook by HTTP. */
 export type HookAnswer =
@@ -32,7 +33,7 @@ export interface JudgedResult {
  * answer alone, so whoever stores this step first has decided what the hook said.
  */
 export function applyHookAnswer(
-  step: ToolCallStep,
+  step: CallStep,
   answer: HookAnswer,
   asked: Asked & { delivery: { deliveryId: string; attempts: number } },
 ): void {
@@ -44,7 +45,7 @@ export function applyHookAnswer(
 }
 
 function letAnswerIn(
-  step: ToolCallStep,
+  step: CallStep,
   placed: PlacedUrlHook,
   answer: HookAnswer,
   asked: Asked & { delivery: { deliveryId: string; attempts: number } },
@@ -62,7 +63,7 @@ function letAnswerIn(
         step.decide(judge, { outcome: 'answered', by: 'policy', decision: 'defer', reason }, asked);
         return 'go_on';
       }
-      step.openWait(judge, {
+      openWait(step, judge, {
         kind: 'delivery',
         title: `Answer of hook ${hook.id}`,
         timeoutMs: hook.processor.asyncTimeoutMs,
@@ -82,7 +83,8 @@ function letAnswerIn(
       }
       step.decideToAsk(judge, said, asked);
       if (!enforced) return 'go_on';
-      step.openWait(
+      openWait(
+        step,
         judge,
         askedPersonsWait(step.start, titleFor(step.start, hook.point), hook.processor.asyncTimeoutMs),
       );

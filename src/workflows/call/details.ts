@@ -1,9 +1,9 @@
 import type { Wait } from '../../domain/wait';
-import type { ToolCallStart } from '../../domain/tool-call';
-import { openWaitOf, type ToolCallState } from '../../domain/tool-call-state';
+import type { ToolCallStart } from '../../domain/call';
+import { openWaitOf, type CallState } from '../../domain/call-state';
 
 /** What a person who opens the workflow in the Temporal UI needs at a glance, in Markdown. Never a value. */
-export function describeCall(start: ToolCallStart, state: ToolCallState, notice?: string): string {
+export function describeCall(start: ToolCallStart, state: CallState, notice?: string): string {
   const { call } = state;
   const lines = [
     `### ${headline(state)}`,
@@ -45,7 +45,7 @@ function suggestedSignal({ id, needed, edited, subject }: Wait): string {
   return JSON.stringify({ waitId: id, decision: 'allow', ...digest });
 }
 
-function headline(state: ToolCallState): string {
+function headline(state: CallState): string {
   if (state.n === 0) return 'Being decided';
   const open = openWaitOf(state);
   return open === undefined

@@ -1,7 +1,7 @@
 import type { CallStoreActivities } from '../../activities/call-store';
-import type { Outcome } from '../../domain/tool-call-outcome';
-import { isOpen, type ToolCallStart } from '../../domain/tool-call';
-import { answerCall, type AnswerInput, type ResolveReply } from '../../domain/tool-call-answer';
+import type { Outcome } from '../../domain/call-outcome';
+import { isOpen, type ToolCallStart } from '../../domain/call';
+import { answerCall, type AnswerInput, type ResolveReply } from '../../domain/call-answer';
 import {
   cancelCall,
   initialState,
@@ -14,20 +14,21 @@ import {
   type CancelReply,
   type ResultInput,
   type ResultReply,
-} from '../../domain/tool-call-machine';
+} from '../../domain/call-machine';
 import {
   answerPending,
   claimDecision,
   type PendingInput,
   type PendingReply,
-} from '../../domain/tool-call-pending';
-import { dueHook, isSettled, pointOf, type ToolCallState } from '../../domain/tool-call-state';
+} from '../../domain/call-pending';
+import { dueHook, duePlace, isSettled, type CallState } from '../../domain/call-state';
 import type { Transition } from '../../domain/transition';
 import { Mutex } from '../mutex';
 import type { HookAsking } from './hook-asking';
+import { PatientAsking, type Stoppable } from './patient-asking';
 
 /**
- * A running tool call: applies messages and the clock to the rules of domain/tool-call-machine, and stores each step
+ * A running tool call: applies messages and the clock to the rules of domain/call-machine, and stores each step
  * before anybody is told of it. Knows Temporal only through what it is given.
  *
  *   R1  One step at a time: a message waits until the step before it is stored.
@@ -38,12 +39,12 @@ import type { HookAsking } from './hook-asking';
  *   R4  While a hook is asked patiently, messages are taken. One that makes the hook's answer pointless ends the asking;
  *       whichever is stored first stands.
  */
-export class ToolCallRun {
-  state: ToolCallState;
+export class CallRun {
+  state: CallState;
   private readonly steps = new Mutex();
   /** Attempts at the due hook that an earlier activity made. */
   private attemptsMade = 0;
-  private asking: { readonly place: string; readonly stop: () => void } | undefined;
+  private readonly asking: PatientAsking;
 
   constructor(
     private readonly start: ToolCallStart,
@@ -52,14 +53,11 @@ export class ToolCallRun {
       hooks: HookAsking;
       /** Milliseconds since the epoch. */
       now: () => number;
-      onChange: (state: ToolCallState) => void;
-      /** Runs an ordinary activity so that `stop` ends it; undefined when it was ended so. */
-      stoppable: <Result>(run: () => Promise<Result>) => {
-        done: Promise<Result | undefined>;
-        stop: () => void;
-      };
+      onChange: (state: CallState) => void;
+      stoppable: Stoppable;
     },
   ) {
+    this.asking = new PatientAsking(given.stoppable);
     // The server stored the first step itself: with the same function, of the same arguments.
     this.state = start.storedAsAllowed
       ? openCall(start, Date.parse(start.createdAt)).state
@@ -173,7 +171,7 @@ export class ToolCallRun {
     });
   }
 
-  private async compare(): Promise<ToolCallState | null> {
+  private async compare(): Promise<CallState | null> {
     const { tenant, callId } = this.start;
     const stored = await this.given.store.readState({ tenant, callId });
     if (stored !== null && stored.n > this.state.n) this.become(stored);
@@ -194,7 +192,7 @@ export class ToolCallRun {
   }
 
   private async askAtOnce(
-    from: { state: ToolCallState } | { made: Transition },
+    from: { state: CallState } | { made: Transition },
     hookId: string,
     onlyIfThreadOpen: boolean,
   ): Promise<'applied' | 'taken' | 'thread_closed' | 'undecided'> {
@@ -220,13 +218,9 @@ export class ToolCallRun {
     if (placed === undefined) return;
     const now = this.given.now();
     const { attemptsMade } = this;
-    const { done, stop } = this.given.stoppable(() =>
+    const reply = await this.asking.run(duePlace(this.state), () =>
       this.given.hooks.patiently({ tenant, callId, now, attemptsMade }, placed),
     );
-    const asking = { place: duePlace(this.state), stop };
-    this.asking = asking;
-    const reply = await done;
-    if (this.asking === asking) this.asking = undefined;
     if (reply === undefined) return;
     if (reply.kind === 'nothing_due') await this.catchUp();
     else if (reply.state.n > this.state.n) this.become(reply.state);
@@ -248,15 +242,10 @@ export class ToolCallRun {
     return reply.kind;
   }
 
-  private become(state: ToolCallState): void {
+  private become(state: CallState): void {
     if (duePlace(state) !== duePlace(this.state)) this.attemptsMade = 0;
     this.state = state;
-    if (this.asking !== undefined && this.asking.place !== duePlace(state)) this.asking.stop();
+    this.asking.dueIs(duePlace(state));
     this.given.onChange(state);
   }
-}
-
-/** Names the hook that is due; `none` when there is none. */
-function duePlace(state: ToolCallState): string {
-  return state.due === true && isOpen(state.call.status) ? `${pointOf(state)}:${state.asked}` : 'none';
 }

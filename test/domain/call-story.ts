@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../src/domain/audit';
-import type { ToolCallStart } from '../../src/domain/tool-call';
-import { answerCall, type AnswerInput, type ResolveReply } from '../../src/domain/tool-call-answer';
+import type { ToolCallStart } from '../../src/domain/call';
+import { answerCall, type AnswerInput, type ResolveReply } from '../../src/domain/call-answer';
 import {
   cancelCall,
   openCall,
@@ -9,9 +9,9 @@ import {
   type CancelInput,
   type CancelReply,
   type ResultReply,
-} from '../../src/domain/tool-call-machine';
-import type { Outcome } from '../../src/domain/tool-call-outcome';
-import { openWaitOf, type ToolCallState } from '../../src/domain/tool-call-state';
+} from '../../src/domain/call-machine';
+import type { Outcome } from '../../src/domain/call-outcome';
+import { openWaitOf, type CallState } from '../../src/domain/call-state';
 import type { Transition } from '../../src/domain/transition';
 import type { WaitAnswer } from '../../src/domain/wait';
 import { blobOf, person, T0 } from './fixtures';
@@ -25,12 +25,12 @@ export class Story {
     readonly start: ToolCallStart,
     public now = T0,
     /** What happens to a state between two inputs: it goes through the store. */
-    private readonly keep: (state: ToolCallState) => ToolCallState = (state) => state,
+    private readonly keep: (state: CallState) => CallState = (state) => state,
   ) {
     this.steps = [openCall(start, now)];
   }
 
-  get state(): ToolCallState {
+  get state(): CallState {
     const last = this.steps.at(-1);
     if (last === undefined) throw new Error('a story begins with a step');
     return this.keep(last.state);

@@ -3,7 +3,7 @@ import { hooksAt, isUrlHook, type PlacedUrlHook } from './hook';
 import type { ToolPoint } from './point';
 import type { StoredWait } from './stored-wait';
 import type { BlobSubject } from './subject';
-import { isOpen, type CallRecord, type ToolCallStart } from './tool-call';
+import { isOpen, type CallRecord, type ToolCallStart } from './call';
 
 /**
  * Where a tool call stands. The workflow holds it; the store keeps it with each step.
@@ -13,7 +13,7 @@ import { isOpen, type CallRecord, type ToolCallStart } from './tool-call';
  *   allowed ──▶ completed | failed | expired | cancelled
  *   allowed ──▶ waiting … ──▶ completed | failed | denied | cancelled      hooks judge what the tool gave
  */
-export interface ToolCallState {
+export interface CallState {
   /** Number of the step that led here; 0 before the first. */
   readonly n: number;
   readonly call: CallRecord;
@@ -33,12 +33,12 @@ export interface ToolCallState {
 }
 
 /** The wait that holds the call now. */
-export function openWaitOf(state: ToolCallState): StoredWait | undefined {
+export function openWaitOf(state: CallState): StoredWait | undefined {
   return state.wait?.wait.outcome === undefined ? state.wait : undefined;
 }
 
 /** When the present state ends by itself, in milliseconds since the epoch. */
-export function deadlineOf(state: ToolCallState): number | undefined {
+export function deadlineOf(state: CallState): number | undefined {
   const open = openWaitOf(state);
   if (open !== undefined) return open.wait.expiresAt;
   return state.call.status === 'allowed' && state.call.expiresAt !== undefined
@@ -61,23 +61,28 @@ export interface PendingAnswer {
   readonly handedTo?: string;
 }
 
-export function pointOf(state: ToolCallState): ToolPoint {
+export function pointOf(state: CallState): ToolPoint {
   return state.reported === undefined ? 'before_tool_call' : 'after_tool_call';
 }
 
 /** The hook that has to be asked by HTTP before the call can go on. */
-export function dueHook(start: ToolCallStart, state: ToolCallState): PlacedUrlHook | undefined {
+export function dueHook(start: ToolCallStart, state: CallState): PlacedUrlHook | undefined {
   if (state.due !== true || !isOpen(state.call.status)) return undefined;
   const placed = hooksAt(start.profile.hooks, pointOf(state))[state.asked];
   return placed !== undefined && isUrlHook(placed) ? placed : undefined;
 }
 
 /** Whether nothing happens with the call unless somebody outside acts or its time is over. */
-export function isSettled(state: ToolCallState): boolean {
+export function isSettled(state: CallState): boolean {
   return state.n > 0 && (state.due !== true || !isOpen(state.call.status));
 }
 
 /** Whether the tool may not run yet and may still be allowed to. */
-export function isUndecided({ call, reported }: ToolCallState): boolean {
+export function isUndecided({ call, reported }: CallState): boolean {
   return call.status === 'waiting' && reported === undefined;
+}
+
+/** Names the hook that is due; `none` when there is none. */
+export function duePlace(state: CallState): string {
+  return state.due === true && isOpen(state.call.status) ? `${pointOf(state)}:${state.asked}` : 'none';
 }

@@ -1,12 +1,12 @@
 import { blobsInUse } from './blobs-in-use';
 import { startChain } from './hook-chain';
 import { SERVICE_OWNER } from './principal';
-import { isOpen, newCallRecord, type CallStatus, type ToolCallStart } from './tool-call';
-import { cancelledDenial, consultPermissions, noteStarted, proceed } from './tool-call-chain';
-import type { Outcome } from './tool-call-outcome';
-import { deadlineOf, openWaitOf, type ReportedResult, type ToolCallState } from './tool-call-state';
-import { ToolCallStep } from './tool-call-step';
-import { closeWithOutcome, expireOpenWait } from './tool-call-wait';
+import { isOpen, newCallRecord, type CallStatus, type ToolCallStart } from './call';
+import { cancelledDenial, consultPermissions, noteStarted, proceed } from './call-chain';
+import type { Outcome } from './call-outcome';
+import { deadlineOf, openWaitOf, type ReportedResult, type CallState } from './call-state';
+import { CallStep } from './call-step';
+import { closeWithOutcome, expireOpenWait } from './call-wait';
 import type { Transition } from './transition';
 import { cancelWait } from './wait';
 
@@ -16,14 +16,14 @@ import { cancelWait } from './wait';
  */
 
 /** The state before the first step. */
-export function initialState(start: ToolCallStart): ToolCallState {
+export function initialState(start: ToolCallStart): CallState {
   const call = newCallRecord(start, 'waiting', start.createdAt);
   return { n: 0, call, chain: startChain(start.subject), asked: 0, waitsOpened: 0 };
 }
 
 /** The first step: goes through the hooks until one has to be asked, parks the call, or it is decided. */
 export function openCall(start: ToolCallStart, now: number): Transition {
-  const step = new ToolCallStep(start, initialState(start), now);
+  const step = new CallStep(start, initialState(start), now);
   noteStarted(step);
   consultPermissions(step);
   proceed(step);
@@ -32,18 +32,18 @@ export function openCall(start: ToolCallStart, now: number): Transition {
 
 /** The first step of a call whose thread was closed before it could be stored. */
 export function openOnClosedThread(start: ToolCallStart, now: number): Transition {
-  const step = new ToolCallStep(start, initialState(start), now);
+  const step = new CallStep(start, initialState(start), now);
   noteStarted(step);
   step.finish('cancelled', { denial: cancelledDenial({ by: SERVICE_OWNER, code: 'thread_closed' }, false) });
   return step.transition();
 }
 
 /** The clock has moved: ends what is due. Nothing is due: no step. */
-export function tickCall(start: ToolCallStart, state: ToolCallState, now: number): Transition | undefined {
+export function tickCall(start: ToolCallStart, state: CallState, now: number): Transition | undefined {
   const deadline = deadlineOf(state);
   if (deadline === undefined || now < deadline) return undefined;
   if (openWaitOf(state) !== undefined) return expireOpenWait(start, state, now);
-  const step = new ToolCallStep(start, state, now);
+  const step = new CallStep(start, state, now);
   step.finish('expired');
   return step.transition();
 }
@@ -58,12 +58,12 @@ export type CancelReply = { readonly ok: true } | { readonly ok: false; readonly
 /** Gives the call up; a call that has ended stays as it is. */
 export function cancelCall(
   start: ToolCallStart,
-  state: ToolCallState,
+  state: CallState,
   { input, now }: { input: CancelInput; now: number },
 ): Outcome<CancelReply> {
   const { status } = state.call;
   if (!isOpen(status)) return { kind: 'reply', reply: { ok: false, status } };
-  const step = new ToolCallStep(start, state, now);
+  const step = new CallStep(start, state, now);
   if (state.n === 0) noteStarted(step);
   const open = openWaitOf(state);
   if (open !== undefined) {
@@ -76,7 +76,7 @@ export function cancelCall(
 }
 
 /** Nobody knows of a caller that was allowed to run the tool and has not said what came of it. */
-function hasExecuted({ call, reported }: ToolCallState): boolean | 'unknown' {
+function hasExecuted({ call, reported }: CallState): boolean | 'unknown' {
   if (reported !== undefined) return true;
   return call.status === 'waiting' ? false : 'unknown';
 }
@@ -94,7 +94,7 @@ export type ResultReply =
 /** The caller ran the tool and says what came of it; the hooks after the tool judge that. */
 export function reportResult(
   start: ToolCallStart,
-  state: ToolCallState,
+  state: CallState,
   { input, now }: { input: ResultInput; now: number },
 ): Outcome<ResultReply> {
   const due = tickCall(start, state, now);
@@ -111,7 +111,7 @@ export function reportResult(
     const code = status === 'waiting' ? 'not_decided' : 'ended';
     return { kind: 'reply', reply: { ok: false, code, status } };
   }
-  const step = new ToolCallStep(start, state, now);
+  const step = new CallStep(start, state, now);
   step.note({
     type: 'tool_finished',
     data: { callId: start.callId, result: input.result, digest: input.blob.digest },
@@ -130,7 +130,7 @@ export function reportResult(
 }
 
 /** Says again where the call stands, for a store that lost it. The step keeps its number and adds no events. */
-export function restate(start: ToolCallStart, state: ToolCallState): Transition {
+export function restate(start: ToolCallStart, state: CallState): Transition {
   const { n, call, wait, pending } = state;
   return {
     n,

@@ -1,8 +1,8 @@
-import type { CallStatus, ToolCallStart } from './tool-call';
-import { isOpen } from './tool-call';
-import type { Outcome } from './tool-call-outcome';
-import { isUndecided, type ToolCallState } from './tool-call-state';
-import { ToolCallStep, timestamp } from './tool-call-step';
+import type { CallStatus, ToolCallStart } from './call';
+import { isOpen } from './call';
+import type { Outcome } from './call-outcome';
+import { isUndecided, type CallState } from './call-state';
+import { CallStep, timestamp } from './call-step';
 
 /**
  * Callers that cannot wait. An undecided call is answered as a denial `pending`, and goes on. Its decision is handed
@@ -32,14 +32,14 @@ export type PendingReply =
 /** Remembers that the caller is about to be told `pending`, unless the call is decided by now. */
 export function answerPending(
   start: ToolCallStart,
-  state: ToolCallState,
+  state: CallState,
   { input, now }: { input: PendingInput; now: number },
 ): Outcome<PendingReply> {
   if (!isUndecided(state)) return claimDecision(start, state, { input, now });
   const { pending } = state;
   if (pending?.claimants.includes(input.claimant) === true)
     return { kind: 'reply', reply: { kind: 'pending' } };
-  const step = new ToolCallStep(start, state, now);
+  const step = new CallStep(start, state, now);
   if (pending === undefined) step.rememberPending(input.identity, [input.claimant]);
   else step.addClaimant(input.claimant);
   addAlias(step, input);
@@ -49,7 +49,7 @@ export function answerPending(
 /** An identical request asks for the decision of a call that was answered `pending`. */
 export function claimDecision(
   start: ToolCallStart,
-  state: ToolCallState,
+  state: CallState,
   { input, now }: { input: PendingInput; now: number },
 ): Outcome<PendingReply> {
   const { pending, call } = state;
@@ -63,13 +63,13 @@ export function claimDecision(
       : { kind: 'reply', reply: { kind: 'taken' } };
   }
   if (!isOpen(call.status)) return yours;
-  const step = new ToolCallStep(start, state, now);
+  const step = new CallStep(start, state, now);
   step.addClaimant(input.claimant, input.claimant);
   addAlias(step, input);
   step.updateCall({ expiresAt: timestamp(now + start.profile.timeouts.outputTimeoutMs) });
   return { kind: 'step', transition: step.transition(), reply: { kind: 'yours', status: call.status } };
 }
 
-function addAlias(step: ToolCallStep, { toolUseId }: PendingInput): void {
+function addAlias(step: CallStep, { toolUseId }: PendingInput): void {
   if (toolUseId !== undefined && toolUseId !== step.start.toolUseId) step.addAlias(toolUseId);
 }

@@ -6,11 +6,12 @@ import { judgeOfHook, judgeOfPermission, UNMATCHED_TOOLS } from './judge';
 import { hookMatches } from './matching';
 import type { Point } from './point';
 import type { PlacedPermission } from './profile';
-import type { ToolCallStart } from './tool-call';
-import { pointOf } from './tool-call-state';
-import type { NewWait, ToolCallStep } from './tool-call-step';
+import type { ToolCallStart } from './call';
+import { pointOf } from './call-state';
+import { openWait, type NewWait } from './call-parking';
+import type { CallStep } from './call-step';
 
-export function noteStarted(step: ToolCallStep): void {
+export function noteStarted(step: CallStep): void {
   const { start } = step;
   step.note({
     type: 'tool_call_started',
@@ -28,13 +29,13 @@ export function noteStarted(step: ToolCallStep): void {
 }
 
 /** Permissions come before all hooks: a denial or a permission ends the chain before it has begun. */
-export function consultPermissions(step: ToolCallStep): void {
+export function consultPermissions(step: CallStep): void {
   const placed = decidingPermission(step);
   if (placed !== undefined) decideByPermission(step, placed);
 }
 
 /** Goes on with the point's hooks in order until one has to be asked, parks the call, or the chain has its verdict. */
-export function proceed(step: ToolCallStep): void {
+export function proceed(step: CallStep): void {
   const hooks = hooksAt(step.start.profile.hooks, pointOf(step.state));
   for (; step.state.chain.verdict === undefined; step.update({ asked: step.state.asked + 1 })) {
     const placed = hooks[step.state.asked];
@@ -49,7 +50,7 @@ export function proceed(step: ToolCallStep): void {
     }
     if (mode === 'enforce') {
       step.update({ asked: step.state.asked + 1 });
-      step.openWait(judgeOfHook(placed), personsWait(step.start, placed, processor));
+      openWait(step, judgeOfHook(placed), personsWait(step.start, placed, processor));
       return;
     }
     step.decideToAsk(judgeOfHook(placed), {}, { latencyMs: 0 });
@@ -58,7 +59,7 @@ export function proceed(step: ToolCallStep): void {
   else concludeAfter(step);
 }
 
-function concludeBefore(step: ToolCallStep): void {
+function concludeBefore(step: CallStep): void {
   if (step.state.chain.verdict === undefined && step.state.chain.enforced !== true) {
     if (applyUnmatched(step)) return;
   }
@@ -69,7 +70,7 @@ function concludeBefore(step: ToolCallStep): void {
 }
 
 /** What the tool gave becomes the call's result, or it is withheld. */
-function concludeAfter(step: ToolCallStep): void {
+function concludeAfter(step: CallStep): void {
   const { chain, reported } = step.state;
   if (reported === undefined) throw new Error('there is no result to judge');
   const verdict = concludeChain(chain);
@@ -85,7 +86,7 @@ function concludeAfter(step: ToolCallStep): void {
 }
 
 /** Applies `unmatchedTools`. True when it parked the call. */
-function applyUnmatched(step: ToolCallStep): boolean {
+function applyUnmatched(step: CallStep): boolean {
   const { start } = step;
   if (start.profile.unmatchedTools === undefined) return false;
   if (start.profile.unmatchedTools === 'deny') {
@@ -103,12 +104,12 @@ function applyUnmatched(step: ToolCallStep): boolean {
   }
   step.update({ chain: { ...step.state.chain, enforced: true } });
   step.decideToAsk(UNMATCHED_TOOLS, {}, { latencyMs: 0 });
-  step.openWait(UNMATCHED_TOOLS, askedPersonsWait(start, `Allow ${start.tool}?`, MAX_WAIT_MS));
+  openWait(step, UNMATCHED_TOOLS, askedPersonsWait(start, `Allow ${start.tool}?`, MAX_WAIT_MS));
   return true;
 }
 
 /** What nobody may run, nobody may run after an edit either. */
-function recheckDenials(step: ToolCallStep): void {
+function recheckDenials(step: CallStep): void {
   const { verdict, ...chain } = step.state.chain;
   if (chain.rewrittenBy.length === 0 || verdict?.kind === 'deny') return;
   const placed = decidingPermission(step);
@@ -117,12 +118,12 @@ function recheckDenials(step: ToolCallStep): void {
   decideByPermission(step, placed);
 }
 
-function decidingPermission({ start, state }: ToolCallStep): PlacedPermission | undefined {
+function decidingPermission({ start, state }: CallStep): PlacedPermission | undefined {
   const index = state.chain.subject.matching?.permission;
   return start.profile.permissions?.find((placed) => placed.index === index);
 }
 
-function decideByPermission(step: ToolCallStep, { permission, index }: PlacedPermission): void {
+function decideByPermission(step: CallStep, { permission, index }: PlacedPermission): void {
   const { effect, reason } = permission;
   step.decide(
     judgeOfPermission(permission, index),

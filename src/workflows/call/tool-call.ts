@@ -9,8 +9,8 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { CallStatus, ToolCallStart } from '../../domain/tool-call';
-import { deadlineOf, openWaitOf, pointOf } from '../../domain/tool-call-state';
+import type { CallStatus, ToolCallStart } from '../../domain/call';
+import { deadlineOf, openWaitOf, pointOf } from '../../domain/call-state';
 import {
   answerPendingUpdate,
   callStateQuery,
@@ -29,11 +29,11 @@ import { describeCall } from './details';
 import { HookAsking } from './hook-asking';
 import { readOperatorSignal } from './operator-signal';
 import { storeAccess } from './store-access';
-import { ToolCallRun } from './tool-call-run';
+import { CallRun } from './call-run';
 
 /**
  * One tool call, from the request until its output is kept or it is given up. Wires Temporal's messages, clock and
- * cancellation to a {@link ToolCallRun}, which holds the rules.
+ * cancellation to a {@link CallRun}, which holds the rules.
  *
  * The call is decided from the arguments alone: the update `decide` only waits for the outcome, so a call whose update
  * was lost in a crash is decided all the same.
@@ -43,7 +43,7 @@ export async function toolCall(start: ToolCallStart): Promise<{ status: CallStat
   const describe = (): void => {
     setCurrentDetails(describeCall(start, run.state, notice));
   };
-  const run = new ToolCallRun(start, {
+  const run = new CallRun(start, {
     store: storeAccess,
     hooks: new HookAsking(),
     now: Date.now,
@@ -128,6 +128,6 @@ export async function toolCall(start: ToolCallStart): Promise<{ status: CallStat
   return { status: run.state.call.status };
 }
 
-function refusalCode(reply: Awaited<ReturnType<ToolCallRun['answer']>> | undefined): string {
+function refusalCode(reply: Awaited<ReturnType<CallRun['answer']>> | undefined): string {
   return reply === undefined || reply.ok ? 'not read' : reply.refusal.code;
 }
