@@ -47,7 +47,7 @@ function importDirections(folder) {
             ...(folder === 'server'
               ? [
                   {
-                    regex: '(^|/)\\.\\./workflows/(?!messages$|tool-call-options$|search-attributes$)',
+                    regex: '(^|/)\\.\\./workflows/(?!messages$|call-options$|search-attributes$)',
                     message: 'The server knows only messages and options of workflows.',
                     allowTypeImports: true,
                   },

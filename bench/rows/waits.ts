@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { toolCallWorkflowId } from '../../src/domain/call';
+import { callWorkflowId } from '../../src/domain/call';
 import { Scene } from '../../test/support/scene';
 import type { parked } from '../bare/workflows';
 import { resolved } from '../bare/workflows';
@@ -81,7 +81,7 @@ async function historyOf(ours: System['ours'], hooks: Parameters<typeof Scene.se
   const made: ParkedCall = await scene.call('t', { to: 'ACME', amount: 5 });
   if (made.body.pendingWaits.length > 0) await scene.resolve(waitOf(made), { decision: 'allow' });
   await scene.output(made.body.id, { output: { receipt: 'R-1' } });
-  const handle = ours.client.workflow.getHandle(toolCallWorkflowId(ours.tenant, made.body.id));
+  const handle = ours.client.workflow.getHandle(callWorkflowId(ours.tenant, made.body.id));
   await handle.result();
   const { historyLength, historySize = Number.NaN } = await handle.describe();
   return { events: historyLength, bytes: historySize };

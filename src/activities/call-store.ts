@@ -1,4 +1,4 @@
-import type { ToolCallStart } from '../domain/call';
+import type { CallStart } from '../domain/call';
 import type { CallState } from '../domain/call-state';
 import type { Transition } from '../domain/transition';
 import type { TenantStores } from '../store/tenant-stores';
@@ -7,7 +7,7 @@ export interface CommitStep {
   readonly tenant: string;
   readonly transition: Transition;
   /** With a step that may be the store's first of this call. */
-  readonly start?: ToolCallStart;
+  readonly start?: CallStart;
   readonly onlyIfThreadOpen: boolean;
 }
 

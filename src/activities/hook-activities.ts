@@ -1,6 +1,6 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { JsonValue } from '../domain/json-value';
-import type { ToolCallStart } from '../domain/call';
+import type { CallStart } from '../domain/call';
 import { dueHook, type CallState } from '../domain/call-state';
 import { mayTryAtOnce } from '../domain/hook-attempts';
 import type { Transition } from '../domain/transition';
@@ -10,7 +10,7 @@ import { keepEdit, type KeptEdit } from './hooks/keep-edit';
 import type { Delivering } from './hooks/send-delivery';
 
 export interface AskAtOnce {
-  readonly start: ToolCallStart;
+  readonly start: CallStart;
   /** The step whose state the hook is due in; it is stored with the hook's answer unless it is stored already. */
   readonly from: { readonly state: CallState } | { readonly made: Transition };
   /** The workflow's clock, in milliseconds since the epoch. */

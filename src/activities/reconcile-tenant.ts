@@ -32,7 +32,7 @@ const BROKEN_WINDOW_MS = 3_600_000;
 const MAX_PER_RUN = 2_000;
 const PAGE = 100;
 
-export interface ToolCallWorkflows {
+export interface CallWorkflows {
   /** `unknown`: there is no such workflow, or none any more. */
   stateOf(tenant: string, callId: string): Promise<'running' | 'ended' | 'unknown'>;
   start(start: ToolCallStart): Promise<void>;
@@ -46,7 +46,7 @@ export interface ToolCallWorkflows {
 
 export interface ReconcileDependencies {
   readonly stores: TenantStores;
-  readonly workflows: ToolCallWorkflows;
+  readonly workflows: CallWorkflows;
 }
 
 export interface Reconciled {
@@ -84,20 +84,16 @@ export async function reconcileTenant(
 
 interface Sweep {
   readonly store: TenantStore;
-  readonly workflows: ToolCallWorkflows;
+  readonly workflows: CallWorkflows;
   readonly now: number;
   readonly before: number;
   readonly onProgress: () => void;
 }
 
-async function startUnstarted(
-  store: TenantStore,
-  workflows: ToolCallWorkflows,
-  before: number,
-): Promise<number> {
+async function startUnstarted(store: TenantStore, workflows: CallWorkflows, before: number): Promise<number> {
   let started = 0;
   for (const callId of await store.calls.listUnstarted(before, MAX_PER_RUN)) {
-    const snapshot = await store.calls.read(callId);
+    const snapshot = await store.calls.readToolCall(callId);
     if (snapshot !== undefined) {
       await workflows.start(snapshot.start);
       started += 1;

@@ -1,7 +1,7 @@
 import type { DeniedBy, Reason } from './denial';
 import { effectiveDecision, type ProcessorAnswer } from './hook-chain';
 import type { Judge } from './judge';
-import { isQuarantined, type Point } from './point';
+import { isQuarantined, type Point, type TextPoint } from './point';
 import type { Subject } from './subject';
 import type { CallStatus } from './call';
 import type { WaitOutcome } from './wait';
@@ -17,12 +17,13 @@ type EventFacts =
   | { readonly type: 'thread_created'; readonly data: { profileId: string } }
   | { readonly type: 'thread_closed'; readonly data: { by: string } }
   | { readonly type: 'tool_call_started'; readonly data: ToolCallStarted }
+  | { readonly type: 'text_started'; readonly data: TextStarted }
   | { readonly type: 'hook_decision'; readonly data: HookDecision }
   | { readonly type: 'wait_opened'; readonly data: WaitOpened }
   | { readonly type: 'wait_vote'; readonly data: WaitVote }
   | { readonly type: 'wait_resolved'; readonly data: WaitResolved }
   | { readonly type: 'tool_finished'; readonly data: ToolFinished }
-  | { readonly type: 'tool_call_finished'; readonly data: ToolCallFinished }
+  | { readonly type: 'tool_call_finished' | 'text_finished'; readonly data: CallFinished }
   | { readonly type: 'profile_changed'; readonly data: ProfileChanged };
 
 export type EventType = EventDraft['type'];
@@ -31,6 +32,15 @@ export interface ToolCallStarted {
   readonly callId: string;
   readonly tool: string;
   readonly toolUseId?: string;
+  readonly profileId: string;
+  readonly profileVersion: number;
+  readonly requestedBy: string;
+  readonly subjectDigest: string;
+}
+
+export interface TextStarted {
+  readonly callId: string;
+  readonly point: TextPoint;
   readonly profileId: string;
   readonly profileVersion: number;
   readonly requestedBy: string;
@@ -101,7 +111,7 @@ export interface ToolFinished {
   readonly late?: true;
 }
 
-export interface ToolCallFinished {
+export interface CallFinished {
   readonly callId: string;
   readonly status: CallStatus;
   readonly denial?: { readonly by: DeniedBy; readonly hookId?: string; readonly reason: Reason };

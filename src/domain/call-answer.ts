@@ -1,7 +1,7 @@
 import { isQuarantined } from './point';
 import type { Principal } from './principal';
 import type { AcceptedAnswer, ResolveResult, StoredWait } from './stored-wait';
-import type { ToolCallStart } from './call';
+import type { CallStart } from './call';
 import { proceed } from './call-chain';
 import { closeWithOutcome, expireOpenWait } from './call-wait';
 import type { Outcome } from './call-outcome';
@@ -33,7 +33,7 @@ export type ResolveRefusal =
 
 /** Somebody's answer to a wait. */
 export function answerCall(
-  start: ToolCallStart,
+  start: CallStart,
   state: CallState,
   { input, now }: { input: AnswerInput; now: number },
 ): Outcome<ResolveReply> {
@@ -62,7 +62,7 @@ export function answerCall(
 }
 
 function resolveWait(
-  start: ToolCallStart,
+  start: CallStart,
   state: CallState,
   at: { stored: StoredWait; wait: Wait & { outcome: WaitOutcome }; input: AnswerInput; now: number },
 ): Outcome<ResolveReply> {
@@ -79,7 +79,7 @@ function resolveWait(
 }
 
 function countVote(
-  start: ToolCallStart,
+  start: CallStart,
   state: CallState,
   at: { stored: StoredWait; wait: Wait; input: AnswerInput; now: number; isNew: boolean },
 ): Outcome<ResolveReply> {
@@ -90,7 +90,7 @@ function countVote(
   if (!isNew) return { kind: 'reply', reply: { ok: true, result } };
   const step = new CallStep(start, state, now);
   step.putWait({ ...withAnswer(stored, input, result), wait });
-  if (pointOf(state) === 'before_tool_call') step.updateCall({ input: wait.subject });
+  if (pointOf(state) === 'before_tool_call') step.updateToolCall({ input: wait.subject });
   const rewrote = input.answer.rewrite !== undefined;
   step.note({
     type: 'wait_vote',

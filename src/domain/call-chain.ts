@@ -6,25 +6,30 @@ import { judgeOfHook, judgeOfPermission, UNMATCHED_TOOLS } from './judge';
 import { hookMatches } from './matching';
 import type { Point } from './point';
 import type { PlacedPermission } from './profile';
-import type { ToolCallStart } from './call';
+import { isTextStart, type CallStart, type ToolCallStart } from './call';
 import { pointOf } from './call-state';
 import { openWait, type NewWait } from './call-parking';
 import type { CallStep } from './call-step';
 
 export function noteStarted(step: CallStep): void {
   const { start } = step;
+  const { callId, profile, requestedBy, subject } = start;
+  const facts = {
+    profileId: profile.id,
+    profileVersion: profile.version,
+    requestedBy: requestedBy.owner,
+    subjectDigest: subject.digest,
+  };
+  if (isTextStart(start)) {
+    // It shows no value: the text is still to be judged.
+    step.note({ type: 'text_started', data: { callId, point: start.point, ...facts } });
+    return;
+  }
+  const { tool, toolUseId } = start;
   step.note({
     type: 'tool_call_started',
-    data: {
-      callId: start.callId,
-      tool: start.tool,
-      ...(start.toolUseId !== undefined && { toolUseId: start.toolUseId }),
-      profileId: start.profile.id,
-      profileVersion: start.profile.version,
-      requestedBy: start.requestedBy.owner,
-      subjectDigest: start.subject.digest,
-    },
-    shows: start.subject,
+    data: { callId, tool, ...(toolUseId !== undefined && { toolUseId }), ...facts },
+    shows: subject,
   });
 }
 
@@ -55,18 +60,35 @@ export function proceed(step: CallStep): void {
     }
     step.decideToAsk(judgeOfHook(placed), {}, { latencyMs: 0 });
   }
-  if (pointOf(step.state) === 'before_tool_call') concludeBefore(step);
+  const { start } = step;
+  if (isTextStart(start)) concludeText(step);
+  else if (pointOf(step.state) === 'before_tool_call') concludeBefore(step, start);
   else concludeAfter(step);
 }
 
-function concludeBefore(step: CallStep): void {
+/** The text goes on its way, or it is withheld. */
+function concludeText(step: CallStep): void {
+  const verdict = concludeChain(step.state.chain);
+  if (verdict.kind === 'deny') {
+    finishDenied(step, verdict.denial);
+    return;
+  }
+  step.keepText();
+  step.finish('completed', { shows: step.state.chain.subject });
+}
+
+function finishDenied(step: CallStep, denial: Denial): void {
+  step.finish(denial.by === 'cancelled' ? 'cancelled' : 'denied', { denial });
+}
+
+function concludeBefore(step: CallStep, start: ToolCallStart): void {
   if (step.state.chain.verdict === undefined && step.state.chain.enforced !== true) {
-    if (applyUnmatched(step)) return;
+    if (applyUnmatched(step, start)) return;
   }
   recheckDenials(step);
   const verdict = concludeChain(step.state.chain);
   if (verdict.kind === 'allow') step.allow();
-  else step.finish(verdict.denial.by === 'cancelled' ? 'cancelled' : 'denied', { denial: verdict.denial });
+  else finishDenied(step, verdict.denial);
 }
 
 /** What the tool gave becomes the call's result, or it is withheld. */
@@ -75,19 +97,18 @@ function concludeAfter(step: CallStep): void {
   if (reported === undefined) throw new Error('there is no result to judge');
   const verdict = concludeChain(chain);
   if (verdict.kind === 'deny') {
-    step.finish(verdict.denial.by === 'cancelled' ? 'cancelled' : 'denied', { denial: verdict.denial });
+    finishDenied(step, verdict.denial);
     return;
   }
   const { subject } = chain;
   if (subject.kind !== 'blob') throw new Error('what a tool gave is kept in blobs only');
   const { result } = reported;
-  step.updateCall(result === 'output' ? { output: subject } : { error: subject });
+  step.updateToolCall(result === 'output' ? { output: subject } : { error: subject });
   step.finish(result === 'output' ? 'completed' : 'failed', { shows: subject });
 }
 
 /** Applies `unmatchedTools`. True when it parked the call. */
-function applyUnmatched(step: CallStep): boolean {
-  const { start } = step;
+function applyUnmatched(step: CallStep, start: ToolCallStart): boolean {
   if (start.profile.unmatchedTools === undefined) return false;
   if (start.profile.unmatchedTools === 'deny') {
     step.decide(
@@ -132,7 +153,7 @@ function decideByPermission(step: CallStep, { permission, index }: PlacedPermiss
   );
 }
 
-function personsWait(start: ToolCallStart, { hook }: PlacedHook, processor: ClientProcessor): NewWait {
+function personsWait(start: CallStart, { hook }: PlacedHook, processor: ClientProcessor): NewWait {
   const approvers = processor.approvers ?? start.defaultApprovers;
   return {
     kind: 'client',
@@ -145,7 +166,7 @@ function personsWait(start: ToolCallStart, { hook }: PlacedHook, processor: Clie
 }
 
 /** The wait of a rule that asks for a person and is none itself. */
-export function askedPersonsWait(start: ToolCallStart, title: string, timeoutMs: number): NewWait {
+export function askedPersonsWait(start: CallStart, title: string, timeoutMs: number): NewWait {
   const { defaultApprovers } = start;
   return {
     kind: 'ask',
@@ -157,7 +178,8 @@ export function askedPersonsWait(start: ToolCallStart, title: string, timeoutMs:
   };
 }
 
-export function titleFor(start: ToolCallStart, point: Point): string {
+export function titleFor(start: CallStart, point: Point): string {
+  if (isTextStart(start)) return point === 'before_input' ? 'Let this input in?' : 'Let this text out?';
   return point === 'before_tool_call' ? `Allow ${start.tool}?` : `Return what ${start.tool} gave?`;
 }
 

@@ -1,7 +1,7 @@
 import { blobsInUse } from './blobs-in-use';
 import { startChain } from './hook-chain';
 import { SERVICE_OWNER } from './principal';
-import { isOpen, newCallRecord, type CallStatus, type ToolCallStart } from './call';
+import { isOpen, newCallRecord, type CallStart, type CallStatus } from './call';
 import { cancelledDenial, consultPermissions, noteStarted, proceed } from './call-chain';
 import type { Outcome } from './call-outcome';
 import { deadlineOf, openWaitOf, type ReportedResult, type CallState } from './call-state';
@@ -11,18 +11,18 @@ import type { Transition } from './transition';
 import { cancelWait } from './wait';
 
 /**
- * The rules of a tool call, without Temporal and without a store: each function takes the state and one input and says
+ * The rules of a call, without Temporal and without a store: each function takes the state and one input and says
  * what to store and what to reply. The clock is an argument.
  */
 
 /** The state before the first step. */
-export function initialState(start: ToolCallStart): CallState {
+export function initialState(start: CallStart): CallState {
   const call = newCallRecord(start, 'waiting', start.createdAt);
   return { n: 0, call, chain: startChain(start.subject), asked: 0, waitsOpened: 0 };
 }
 
 /** The first step: goes through the hooks until one has to be asked, parks the call, or it is decided. */
-export function openCall(start: ToolCallStart, now: number): Transition {
+export function openCall(start: CallStart, now: number): Transition {
   const step = new CallStep(start, initialState(start), now);
   noteStarted(step);
   consultPermissions(step);
@@ -31,7 +31,7 @@ export function openCall(start: ToolCallStart, now: number): Transition {
 }
 
 /** The first step of a call whose thread was closed before it could be stored. */
-export function openOnClosedThread(start: ToolCallStart, now: number): Transition {
+export function openOnClosedThread(start: CallStart, now: number): Transition {
   const step = new CallStep(start, initialState(start), now);
   noteStarted(step);
   step.finish('cancelled', { denial: cancelledDenial({ by: SERVICE_OWNER, code: 'thread_closed' }, false) });
@@ -39,7 +39,7 @@ export function openOnClosedThread(start: ToolCallStart, now: number): Transitio
 }
 
 /** The clock has moved: ends what is due. Nothing is due: no step. */
-export function tickCall(start: ToolCallStart, state: CallState, now: number): Transition | undefined {
+export function tickCall(start: CallStart, state: CallState, now: number): Transition | undefined {
   const deadline = deadlineOf(state);
   if (deadline === undefined || now < deadline) return undefined;
   if (openWaitOf(state) !== undefined) return expireOpenWait(start, state, now);
@@ -57,7 +57,7 @@ export type CancelReply = { readonly ok: true } | { readonly ok: false; readonly
 
 /** Gives the call up; a call that has ended stays as it is. */
 export function cancelCall(
-  start: ToolCallStart,
+  start: CallStart,
   state: CallState,
   { input, now }: { input: CancelInput; now: number },
 ): Outcome<CancelReply> {
@@ -93,7 +93,7 @@ export type ResultReply =
 
 /** The caller ran the tool and says what came of it; the hooks after the tool judge that. */
 export function reportResult(
-  start: ToolCallStart,
+  start: CallStart,
   state: CallState,
   { input, now }: { input: ResultInput; now: number },
 ): Outcome<ResultReply> {
@@ -124,13 +124,13 @@ export function reportResult(
     // A tool that has run is not handed out any more.
     ...(pending !== undefined && { pending: { ...pending, handedTo: pending.handedTo ?? '' } }),
   });
-  step.updateCall({ reportedDigest: input.blob.digest });
+  step.updateToolCall({ reportedDigest: input.blob.digest });
   proceed(step);
   return { kind: 'step', transition: step.transition(), reply: { ok: true } };
 }
 
 /** Says again where the call stands, for a store that lost it. The step keeps its number and adds no events. */
-export function restate(start: ToolCallStart, state: CallState): Transition {
+export function restate(start: CallStart, state: CallState): Transition {
   const { n, call, wait, pending } = state;
   return {
     n,

@@ -1,3 +1,4 @@
+import { isTextStart } from './call';
 import { wasEdited } from './hook-chain';
 import type { Judge } from './judge';
 import type { StoredWait } from './stored-wait';
@@ -41,7 +42,13 @@ export function openWait(step: CallStep, judge: Judge, what: NewWait): void {
   };
   const expiresAt = timestamp(wait.expiresAt);
   step.update({ waitsOpened });
-  step.putWait({ wait, callId: start.callId, threadId: start.threadId, tool: start.tool, answers: [] });
+  step.putWait({
+    wait,
+    callId: start.callId,
+    threadId: start.threadId,
+    ...(isTextStart(start) ? {} : { tool: start.tool }),
+    answers: [],
+  });
   step.await({ expiresAt });
   step.note({
     type: 'wait_opened',

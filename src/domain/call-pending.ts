@@ -1,5 +1,5 @@
-import type { CallStatus, ToolCallStart } from './call';
-import { isOpen } from './call';
+import type { CallStatus, CallStart } from './call';
+import { isOpen, isTextStart } from './call';
 import type { Outcome } from './call-outcome';
 import { isUndecided, type CallState } from './call-state';
 import { CallStep, timestamp } from './call-step';
@@ -31,7 +31,7 @@ export type PendingReply =
 
 /** Remembers that the caller is about to be told `pending`, unless the call is decided by now. */
 export function answerPending(
-  start: ToolCallStart,
+  start: CallStart,
   state: CallState,
   { input, now }: { input: PendingInput; now: number },
 ): Outcome<PendingReply> {
@@ -48,7 +48,7 @@ export function answerPending(
 
 /** An identical request asks for the decision of a call that was answered `pending`. */
 export function claimDecision(
-  start: ToolCallStart,
+  start: CallStart,
   state: CallState,
   { input, now }: { input: PendingInput; now: number },
 ): Outcome<PendingReply> {
@@ -71,5 +71,6 @@ export function claimDecision(
 }
 
 function addAlias(step: CallStep, { toolUseId }: PendingInput): void {
-  if (toolUseId !== undefined && toolUseId !== step.start.toolUseId) step.addAlias(toolUseId);
+  const own = isTextStart(step.start) ? undefined : step.start.toolUseId;
+  if (toolUseId !== undefined && toolUseId !== own) step.addAlias(toolUseId);
 }

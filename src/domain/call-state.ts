@@ -1,23 +1,34 @@
 import type { ChainState } from './hook-chain';
 import { hooksAt, isUrlHook, type PlacedUrlHook } from './hook';
-import type { ToolPoint } from './point';
+import type { Point } from './point';
 import type { StoredWait } from './stored-wait';
 import type { BlobSubject } from './subject';
-import { isOpen, type CallRecord, type ToolCallStart } from './call';
+import {
+  isOpen,
+  isToolCall,
+  type CallRecord,
+  type CallStart,
+  type TextRecord,
+  type ToolCallRecord,
+} from './call';
 
 /**
- * Where a tool call stands. The workflow holds it; the store keeps it with each step.
+ * Where a call stands. The workflow holds it; the store keeps it with each step.
  *
+ * A tool call:
  *   (start) ──▶ waiting ──▶ waiting …      a hook is asked, or parks; then the next one
  *   waiting | (start) ──▶ allowed | denied | cancelled
  *   allowed ──▶ completed | failed | expired | cancelled
  *   allowed ──▶ waiting … ──▶ completed | failed | denied | cancelled      hooks judge what the tool gave
+ *
+ * A text:
+ *   (start) ──▶ waiting … ──▶ completed | denied | cancelled
  */
-export interface CallState {
+export interface CallState<Record extends CallRecord = CallRecord> {
   /** Number of the step that led here; 0 before the first. */
   readonly n: number;
-  readonly call: CallRecord;
-  /** Of the point at which the call stands: `after_tool_call` once a result is reported. */
+  readonly call: Record;
+  /** Of the point at which the call stands; of a tool call `after_tool_call` once a result is reported. */
   readonly chain: ChainState;
   /** How many of the point's hooks are behind: asked, or passed over. */
   readonly asked: number;
@@ -30,6 +41,26 @@ export interface CallState {
   readonly waitsOpened: number;
   /** The open wait, or the last one that was. */
   readonly wait?: StoredWait;
+}
+
+export type ToolCallState = CallState<ToolCallRecord>;
+export type TextState = CallState<TextRecord>;
+
+export function isOfTool(state: CallState): state is ToolCallState {
+  return isToolCall(state.call);
+}
+
+/** The state of what is known to be a tool call. @throws Error for a text */
+export function toolCallState(state: CallState): ToolCallState {
+  if (isOfTool(state)) return state;
+  throw new Error(`${state.call.id} is a text, and no tool call`);
+}
+
+/** The state of what is known to be a text. @throws Error for a tool call */
+export function textState(state: CallState): TextState {
+  const { call } = state;
+  if (isToolCall(call)) throw new Error(`${call.id} is a tool call, and no text`);
+  return { ...state, call };
 }
 
 /** The wait that holds the call now. */
@@ -61,12 +92,13 @@ export interface PendingAnswer {
   readonly handedTo?: string;
 }
 
-export function pointOf(state: CallState): ToolPoint {
-  return state.reported === undefined ? 'before_tool_call' : 'after_tool_call';
+export function pointOf({ call, reported }: CallState): Point {
+  if (!isToolCall(call)) return call.point;
+  return reported === undefined ? 'before_tool_call' : 'after_tool_call';
 }
 
 /** The hook that has to be asked by HTTP before the call can go on. */
-export function dueHook(start: ToolCallStart, state: CallState): PlacedUrlHook | undefined {
+export function dueHook(start: CallStart, state: CallState): PlacedUrlHook | undefined {
   if (state.due !== true || !isOpen(state.call.status)) return undefined;
   const placed = hooksAt(start.profile.hooks, pointOf(state))[state.asked];
   return placed !== undefined && isUrlHook(placed) ? placed : undefined;

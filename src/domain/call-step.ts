@@ -6,7 +6,7 @@ import type { Judge } from './judge';
 import { isQuarantined } from './point';
 import type { StoredWait } from './stored-wait';
 import type { Subject } from './subject';
-import type { CallRecord, CallStatus, ToolCallStart } from './call';
+import { isToolCall, type CallStart, type CallStatus, type RecordBase, type ToolCallRecord } from './call';
 import { pointOf, type CallState } from './call-state';
 import type { Transition } from './transition';
 import { blobsInUse } from './blobs-in-use';
@@ -24,7 +24,7 @@ export class CallStep {
   private alias: string | undefined;
 
   constructor(
-    readonly start: ToolCallStart,
+    readonly start: CallStart,
     public state: CallState,
     /** The workflow's clock, in milliseconds since the epoch. */
     readonly now: number,
@@ -33,7 +33,7 @@ export class CallStep {
   }
 
   /** Goes on with a step that was finished and is not stored yet. */
-  static resume(start: ToolCallStart, made: Transition, now: number): CallStep {
+  static resume(start: CallStart, made: Transition, now: number): CallStep {
     const step = new CallStep(start, { ...made.state, n: made.n - 1 }, now);
     step.events.push(...made.events);
     for (const wait of made.waits) step.waits.set(wait.wait.id, wait);
@@ -52,8 +52,22 @@ export class CallStep {
     for (const blob of blobsInUse(this.start, this.state)) this.touched.add(blob);
   }
 
-  updateCall(change: Partial<CallRecord>): void {
+  updateCall(change: Partial<RecordBase>): void {
     this.update({ call: { ...this.state.call, ...change, updatedAt: timestamp(this.now) } });
+  }
+
+  /** The same for what only a tool call has. */
+  updateToolCall(change: Partial<ToolCallRecord>): void {
+    const { call } = this.state;
+    if (!isToolCall(call)) throw new Error('a text has no input and no output');
+    this.update({ call: { ...call, ...change, updatedAt: timestamp(this.now) } });
+  }
+
+  /** The text is let through. */
+  keepText(): void {
+    const { call, chain } = this.state;
+    if (isToolCall(call) || chain.subject.kind !== 'blob') throw new Error('a text is kept in a blob');
+    this.update({ call: { ...call, text: chain.subject } });
   }
 
   putWait(wait: StoredWait): void {
@@ -69,11 +83,8 @@ export class CallStep {
   await({ expiresAt }: { expiresAt?: string }): void {
     const { expiresAt: _, ...call } = this.state.call;
     this.update({ call });
-    this.updateCall({
-      status: 'waiting',
-      ...(!isQuarantined(pointOf(this.state)) && { input: this.state.chain.subject }),
-      ...(expiresAt !== undefined && { expiresAt }),
-    });
+    this.updateCall({ status: 'waiting', ...(expiresAt !== undefined && { expiresAt }) });
+    if (!isQuarantined(pointOf(this.state))) this.updateToolCall({ input: this.state.chain.subject });
   }
 
   /** Lets an answer into the chain and records it as the judge's decision. */
@@ -108,7 +119,7 @@ export class CallStep {
     const { timeouts } = this.start.profile;
     const unclaimed = pending !== undefined && pending.handedTo === undefined;
     const ms = unclaimed ? (timeouts.approvalGrantTtlMs ?? DEFAULT_GRANT_TTL_MS) : timeouts.outputTimeoutMs;
-    this.updateCall({ status: 'allowed', input: chain.subject, expiresAt: timestamp(this.now + ms) });
+    this.updateToolCall({ status: 'allowed', input: chain.subject, expiresAt: timestamp(this.now + ms) });
   }
 
   /** Remembers that the caller was told `pending`, and how it finds the call again. */
@@ -135,15 +146,13 @@ export class CallStep {
     const { expiresAt: _, ...call } = this.state.call;
     this.update({ call });
     this.updateCall({ status, ...(denial !== undefined && { denial }) });
-    this.note({
-      type: 'tool_call_finished',
-      data: {
-        callId: this.start.callId,
-        status,
-        ...(denial !== undefined && { denial: auditedDenial(denial) }),
-      },
-      ...(shows !== undefined && { shows }),
-    });
+    const data = {
+      callId: this.start.callId,
+      status,
+      ...(denial !== undefined && { denial: auditedDenial(denial) }),
+    };
+    const type = isToolCall(this.state.call) ? 'tool_call_finished' : 'text_finished';
+    this.note({ type, data, ...(shows !== undefined && { shows }) });
   }
 
   /** The finished step. */

@@ -2,7 +2,7 @@ import type { ProcessorAnswer } from './hook-chain';
 import { hooksAt, isUrlHook } from './hook';
 import { judgeOfHook, UNMATCHED_TOOLS, type Judge } from './judge';
 import type { StoredWait } from './stored-wait';
-import type { ToolCallStart } from './call';
+import type { CallStart } from './call';
 import { askedPersonsWait, cancellation, proceed, timedOut, titleFor } from './call-chain';
 import { openWait, recordOutcome } from './call-parking';
 import { openWaitOf, type CallState } from './call-state';
@@ -11,7 +11,7 @@ import type { Transition } from './transition';
 import { expireWait, type Wait, type WaitOutcome } from './wait';
 
 /** The step that ends an open wait by the clock. */
-export function expireOpenWait(start: ToolCallStart, state: CallState, now: number): Transition {
+export function expireOpenWait(start: CallStart, state: CallState, now: number): Transition {
   const open = openWaitOf(state);
   if (open === undefined) throw new Error('no wait is open');
   const step = new CallStep(start, state, now);
@@ -48,7 +48,7 @@ export function closeWithOutcome(step: CallStep, stored: StoredWait, wait: Wait)
   else step.decide(judge, answer, asked);
 }
 
-function judgeOfWait(start: ToolCallStart, wait: Wait): Judge {
+function judgeOfWait(start: CallStart, wait: Wait): Judge {
   if (wait.index === UNMATCHED_TOOLS.index) return UNMATCHED_TOOLS;
   const placed = hooksAt(start.profile.hooks, wait.point).find(({ index }) => index === wait.index);
   if (placed === undefined) throw new Error('a wait belongs to a hook of the pinned profile');

@@ -1,6 +1,6 @@
 import type { Denial, DeniedBy, Reason } from './denial';
 import type { Judge } from './judge';
-import { isAfterTool } from './point';
+import { isAfterPoint } from './point';
 import type { Subject } from './subject';
 
 /**
@@ -110,16 +110,20 @@ const DENIED = {
   permission: 'denied_by_permission',
 } as const satisfies Record<AnsweredBy, string>;
 
-/** What a model must know that asked for a tool whose output nobody gets. */
-const WITHHELD = 'The tool has run. Its output is withheld; do not repeat the call.';
+/** What a model must know whose work is done already and is withheld. */
+const WITHHELD = {
+  after_tool_call: 'The tool has run. Its output is withheld; do not repeat the call.',
+  after_output: 'The text is withheld.',
+} as const;
 
 function denialOf(judge: Judge, answer: ProcessorAnswer): Denial {
-  const executed = isAfterTool(judge.point);
+  const { point } = judge;
+  const executed = isAfterPoint(point);
   const [by, { code, text }]: [DeniedBy, Reason] =
     answer.outcome === 'answered'
       ? [answer.by, { code: DENIED[answer.by], ...(answer.reason !== undefined && { text: answer.reason }) }]
       : [deniedBy(answer.outcome), answer.reason];
-  const texts = [...(executed ? [WITHHELD] : []), ...(text === undefined ? [] : [text])];
+  const texts = [...(isAfterPoint(point) ? [WITHHELD[point]] : []), ...(text === undefined ? [] : [text])];
   const reason = { code, ...(texts.length > 0 && { text: texts.join(' ') }) };
   return { by, hookId: judge.id, reason, executed };
 }

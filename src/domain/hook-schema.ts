@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { conditionsSchema, fieldFaultAt } from './condition-schema';
 import { MAX_HOOKS } from './hook-limits';
 import { toolsSchema } from './permission-schema';
-import { SERVED_POINTS } from './point';
+import { isTextPoint, POINTS } from './point';
 import { clientProcessorSchema, urlProcessorSchema } from './processor-schema';
 import { always, partsOf, refuseRepeatedIds } from './schema-faults';
 
 const hook = z
   .strictObject({
     id: z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'an id is 1-128 characters of A-Z a-z 0-9 . _ : -'),
-    point: z.enum(SERVED_POINTS),
+    point: z.enum(POINTS),
     match: z
       .strictObject({ tools: toolsSchema.optional(), where: conditionsSchema.optional() })
       .optional()
@@ -28,11 +28,16 @@ const hook = z
   .superRefine((each: unknown, ctx) => {
     const { point, match } = partsOf(each);
     const { where } = partsOf(match);
-    const served = SERVED_POINTS.find((known) => known === point);
-    if (served === undefined || !Array.isArray(where)) return;
+    const known = POINTS.find((each) => each === point);
+    if (known === undefined) return;
+    if (isTextPoint(known) && partsOf(match)['tools'] !== undefined) {
+      const message = `only hooks at the tool points match tools; ${known} judges a text`;
+      ctx.addIssue({ code: 'custom', path: ['match', 'tools'], message });
+    }
+    if (!Array.isArray(where)) return;
     where.forEach((condition: unknown, index) => {
       const { field } = partsOf(condition);
-      const fault = typeof field === 'string' ? fieldFaultAt(served, field) : undefined;
+      const fault = typeof field === 'string' ? fieldFaultAt(known, field) : undefined;
       if (fault !== undefined) {
         ctx.addIssue({ code: 'custom', path: ['match', 'where', index, 'field'], message: fault });
       }

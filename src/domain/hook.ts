@@ -1,5 +1,5 @@
 import type { Hook } from './hook-schema';
-import type { Point } from './point';
+import { isTextPoint, type Point, type TextPoint } from './point';
 import { toolMatches } from './tool-pattern';
 
 export type { Hook } from './hook-schema';
@@ -19,9 +19,19 @@ export interface PlacedUrlHook extends PlacedHook {
 
 /** The hooks that run for a tool, in profile order. A hook without `match.tools` runs for every tool. */
 export function hooksForTool(hooks: readonly Hook[], tool: string): PlacedHook[] {
-  return hooks
-    .map((hook, index) => ({ hook, index }))
-    .filter(({ hook }) => hook.match?.tools?.some((pattern) => toolMatches(pattern, tool)) ?? true);
+  return place(hooks).filter(
+    ({ hook }) =>
+      !isTextPoint(hook.point) && (hook.match?.tools?.some((pattern) => toolMatches(pattern, tool)) ?? true),
+  );
+}
+
+/** The hooks that judge a text, in profile order. */
+export function hooksForText(hooks: readonly Hook[], point: TextPoint): PlacedHook[] {
+  return hooksAt(place(hooks), point);
+}
+
+function place(hooks: readonly Hook[]): PlacedHook[] {
+  return hooks.map((hook, index) => ({ hook, index }));
 }
 
 export function hooksAt(placed: readonly PlacedHook[], point: Point): PlacedHook[] {

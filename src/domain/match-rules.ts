@@ -1,13 +1,13 @@
 import { allHold, type ConditionFacts } from './condition';
 import { hooksAt } from './hook';
 import type { Matching } from './subject';
-import type { ToolPoint } from './point';
+import type { Point } from './point';
 import type { PinnedProfile } from './profile';
 
 /** Works out which conditional rules of the profile hold; nothing when no rule is conditional. */
 export function matchRules(
   profile: PinnedProfile,
-  point: ToolPoint,
+  point: Point,
   facts: ConditionFacts,
 ): Matching | undefined {
   const hooks = hooksAt(profile.hooks, point);

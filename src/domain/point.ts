@@ -1,10 +1,14 @@
 /** Where in the work a hook may stand. */
-export type Point = 'before_input' | 'before_tool_call' | 'after_tool_call' | 'after_output';
+export const POINTS = ['before_input', 'before_tool_call', 'after_tool_call', 'after_output'] as const;
 
-/** The points at which this version asks hooks; a profile that names another one is refused. */
-export const SERVED_POINTS = ['before_tool_call', 'after_tool_call'] as const satisfies readonly Point[];
+export type Point = (typeof POINTS)[number];
 
-export type ToolPoint = (typeof SERVED_POINTS)[number];
+/** Where a text is judged: what a user says to a model, and what a model says in the end. */
+export type TextPoint = 'before_input' | 'after_output';
+
+export function isTextPoint(point: Point): point is TextPoint {
+  return point === 'before_input' || point === 'after_output';
+}
 
 /** The one member of a HookResult that may carry a rewrite at a point. */
 export const REWRITE_MEMBER = {
@@ -23,6 +27,6 @@ export function isQuarantined(point: Point): boolean {
 }
 
 /** Whether the work that a point stands at has been done already, so that a denial there cannot undo it. */
-export function isAfterTool(point: Point): boolean {
-  return point === 'after_tool_call';
+export function isAfterPoint(point: Point): point is 'after_tool_call' | 'after_output' {
+  return point === 'after_tool_call' || point === 'after_output';
 }

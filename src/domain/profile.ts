@@ -1,5 +1,6 @@
-import { hooksForTool, type PlacedHook } from './hook';
+import { hooksForText, hooksForTool, type PlacedHook } from './hook';
 import type { JsonValue } from './json-value';
+import type { TextPoint } from './point';
 import type { Permission } from './permission-schema';
 import type { Configuration, Timeouts } from './profile-schema';
 import { toolMatches } from './tool-pattern';
@@ -32,7 +33,7 @@ export interface PlacedPermission {
 export interface PinnedProfile {
   readonly id: string;
   readonly version: number;
-  /** Only the hooks that run for the call's tool, each with its place in the profile's list. */
+  /** Only the hooks that run for the call's tool, or judge its text, each with its place in the profile's list. */
   readonly hooks: readonly PlacedHook[];
   /** Only those that name the call's tool; absent when none does. */
   readonly permissions?: readonly PlacedPermission[];
@@ -61,4 +62,10 @@ export function pinProfile(profile: Profile, tool: string): PinnedProfile {
     ...(inputSchema !== undefined && { inputSchema: inputSchema as JsonValue }),
     timeouts: configuration.timeouts,
   };
+}
+
+/** What a text keeps of its profile: the hooks at its point. */
+export function pinForText({ id, version, configuration }: Profile, point: TextPoint): PinnedProfile {
+  const { hooks, timeouts } = configuration;
+  return { id, version, hooks: hooksForText(hooks, point), timeouts };
 }

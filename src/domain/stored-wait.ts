@@ -5,7 +5,8 @@ export interface StoredWait {
   readonly wait: Wait;
   readonly callId: string;
   readonly threadId: string;
-  readonly tool: string;
+  /** Absent at the text points. */
+  readonly tool?: string;
   readonly answers: readonly AcceptedAnswer[];
 }
 

@@ -7,7 +7,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
-import { toolCallWorkflowId, type ToolCallStart } from '../domain/call';
+import { callWorkflowId, type CallStart, type ToolCallStart } from '../domain/call';
 import type { AnswerInput, ResolveReply } from '../domain/call-answer';
 import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/call-machine';
 import type { PendingInput, PendingReply } from '../domain/call-pending';
@@ -19,7 +19,7 @@ import {
   reportResultUpdate,
   resolveWaitUpdate,
 } from '../workflows/messages';
-import { toolCallOptions, type ToolCallMemo } from '../workflows/tool-call-options';
+import { callOptions, workflowTypeOf, type CallMemo } from '../workflows/call-options';
 import type { toolCall } from '../workflows/call/tool-call';
 
 /** A message to a workflow, or that there is no running workflow to take it. */
@@ -33,12 +33,12 @@ export type NotReached =
 export type Started = { readonly kind: 'started' } | NotReached;
 
 export type Unstored =
-  { readonly kind: 'found'; readonly memo: ToolCallMemo } | { readonly kind: 'unknown' } | NotReached;
+  { readonly kind: 'found'; readonly memo: CallMemo } | { readonly kind: 'unknown' } | NotReached;
 
 /** The only way by which the server starts or messages tool calls. Each method answers within the time-out. */
-export interface ToolCallGateway {
+export interface CallGateway {
   /** Starts the call, or joins the one that has its id, and waits for its first outcome, at most `withinMs`. */
-  decide(start: ToolCallStart, withinMs?: number): Promise<Started>;
+  decide(start: CallStart, withinMs?: number): Promise<Started>;
   /** Starts the workflow of a call that the server has stored as allowed. */
   startAllowed(start: ToolCallStart): Promise<Started>;
   resolve(tenant: string, callId: string, input: AnswerInput): Promise<Reached<ResolveReply>>;
@@ -54,16 +54,16 @@ export interface ToolCallGateway {
   ping(): Promise<void>;
 }
 
-export function createToolCallGateway(options: {
+export function createCallGateway(options: {
   client: Client;
   taskQueue: string;
   /** Longest time that a caller is kept waiting for Temporal, in milliseconds; default 10,000. */
   timeoutMs?: number;
-}): ToolCallGateway {
+}): CallGateway {
   const { client, taskQueue, timeoutMs = 10_000 } = options;
   const { workflow } = client;
   const handleOf = (tenant: string, callId: string) =>
-    workflow.getHandle<typeof toolCall>(toolCallWorkflowId(tenant, callId));
+    workflow.getHandle<typeof toolCall>(callWorkflowId(tenant, callId));
   const bounded = <Result>(call: () => Promise<Result>, withinMs = timeoutMs): Promise<Result> =>
     client.withDeadline(Date.now() + Math.min(withinMs, timeoutMs), call);
   const reach = async <Reply>(send: () => Promise<Reply>): Promise<Reached<Reply>> => {
@@ -88,15 +88,15 @@ export function createToolCallGateway(options: {
         () =>
           workflow.executeUpdateWithStart(decideUpdate, {
             updateId: 'decide',
-            startWorkflowOperation: new WithStartWorkflowOperation<typeof toolCall>(
-              'toolCall',
-              toolCallOptions(start, taskQueue),
+            startWorkflowOperation: new WithStartWorkflowOperation<(start: CallStart) => Promise<unknown>>(
+              workflowTypeOf(start),
+              callOptions(start, taskQueue),
             ),
           }),
         withinMs,
       ),
     startAllowed: (start) =>
-      started(() => workflow.start<typeof toolCall>('toolCall', toolCallOptions(start, taskQueue))),
+      started(() => workflow.start<typeof toolCall>('toolCall', callOptions(start, taskQueue))),
     resolve: (tenant, callId, input) =>
       reach(() =>
         handleOf(tenant, callId).executeUpdate(resolveWaitUpdate, {
@@ -115,8 +115,8 @@ export function createToolCallGateway(options: {
     async findUnstored(tenant, callId) {
       try {
         const { memo } = await bounded(() => handleOf(tenant, callId).describe());
-        // Written by toolCallOptions.
-        const found = memo?.['call'] as ToolCallMemo | undefined;
+        // Written by callOptions.
+        const found = memo?.['call'] as CallMemo | undefined;
         return found === undefined ? { kind: 'unknown' } : { kind: 'found', memo: found };
       } catch (error) {
         return error instanceof WorkflowNotFoundError ? { kind: 'unknown' } : notReached(error);

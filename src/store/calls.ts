@@ -1,5 +1,5 @@
-import type { CallRecord, ToolCallStart } from '../domain/call';
-import type { CallState } from '../domain/call-state';
+import { isTextStart, type CallRecord, type CallStart, type ToolCallStart } from '../domain/call';
+import { toolCallState, type CallState, type ToolCallState } from '../domain/call-state';
 import type { Transition } from '../domain/transition';
 import type { ToolFinished } from '../domain/audit';
 import type { TenantSettings } from '../domain/settings';
@@ -10,10 +10,10 @@ import type { Keyspace } from './keyspace';
 import { pageByScore, type Page, type PageRequest } from './page';
 import { APPEND_EVENT, redisScript, runScript } from './redis-script';
 
-export interface CallSnapshot {
+export interface CallSnapshot<State extends CallState = CallState, Start extends CallStart = CallStart> {
   /** Where the call stands after its last stored step. */
-  readonly state: CallState;
-  readonly start: ToolCallStart;
+  readonly state: State;
+  readonly start: Start;
   /** Changes with every write. */
   readonly generation: string;
 }
@@ -51,12 +51,19 @@ export class Calls {
     if (state == null || start == null) return undefined;
     return {
       state: JSON.parse(state) as CallState,
-      start: JSON.parse(start) as ToolCallStart,
+      start: JSON.parse(start) as CallStart,
       generation: generation ?? '',
     };
   }
 
-  /** Calls of a thread in the order in which they were first stored. */
+  /** The same, or nothing for a text. */
+  async readToolCall(callId: string): Promise<CallSnapshot<ToolCallState, ToolCallStart> | undefined> {
+    const snapshot = await this.read(callId);
+    if (snapshot === undefined || isTextStart(snapshot.start)) return undefined;
+    return { ...snapshot, start: snapshot.start, state: toolCallState(snapshot.state) };
+  }
+
+  /** Tool calls of a thread in the order in which they were first stored. */
   list(threadId: string, page: PageRequest): Promise<Page<string>> {
     return pageByScore(this.redis, this.keyspace.threadCalls(threadId), page);
   }

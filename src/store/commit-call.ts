@@ -1,6 +1,6 @@
 import type { JsonValue } from '../domain/json-value';
 import type { StoredWait } from '../domain/stored-wait';
-import { isOpen, type CallRecord, type ToolCallStart } from '../domain/call';
+import { isOpen, isToolCall, type CallRecord, type CallStart } from '../domain/call';
 import { isSettled, type CallState } from '../domain/call-state';
 import type { Transition } from '../domain/transition';
 import type { AuditedEvents, AuditRules } from './audited-events';
@@ -89,7 +89,7 @@ return {'applied'}
 
 export interface CommitOptions {
   /** The call's arguments, with its first step. */
-  readonly start?: ToolCallStart;
+  readonly start?: CallStart;
   /** Refuse when the thread was closed; for the first step of a call. */
   readonly onlyIfThreadOpen?: boolean;
   /** Refuse when the call changed since it was read with this generation; for writers other than its workflow. */
@@ -126,7 +126,7 @@ export async function commitCall(
       keyspace.call(call.id),
       keyspace.thread(call.threadId),
       keyspace.threadEvents(call.threadId),
-      keyspace.threadCalls(call.threadId),
+      listOf(keyspace, call),
       keyspace.threadOpenCalls(call.threadId),
       keyspace.threadWaits(call.threadId),
       keyspace.waits,
@@ -169,7 +169,7 @@ function stepFor(
 ) {
   const { n, at, state, call, waits, keepBlobs, dropBlobs = [], indexPending, alias } = transition;
   const blob = (keep: boolean) => (name: string) => ({ keep, entry: unclaimedEntry(call.id, name) });
-  const ownId = options.start === undefined ? undefined : call.toolUseId;
+  const ownId = options.start !== undefined && isToolCall(call) ? call.toolUseId : undefined;
   return {
     n,
     at,
@@ -191,6 +191,13 @@ function stepFor(
     ...(options.start !== undefined && { start: JSON.stringify(options.start) }),
     ...(options.unstarted === true && { unstartedSince: Date.parse(at) }),
   };
+}
+
+/** Where the call has its place in the thread. */
+function listOf(keyspace: Keyspace, call: CallRecord): string {
+  return isToolCall(call)
+    ? keyspace.threadCalls(call.threadId)
+    : keyspace.threadTexts(call.threadId, call.point);
 }
 
 function waitForScript(stored: StoredWait) {

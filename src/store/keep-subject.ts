@@ -1,7 +1,7 @@
 import { factsWith, type CallFacts, type JudgedValue } from '../domain/call-facts';
 import { subjectDigest } from '../domain/digest';
 import { matchRules } from '../domain/match-rules';
-import { isQuarantined, type ToolPoint } from '../domain/point';
+import { isQuarantined, type Point } from '../domain/point';
 import type { PinnedProfile } from '../domain/profile';
 import { fitsInline, type BlobSubject, type Subject } from '../domain/subject';
 import type { TenantStore } from './tenant-store';
@@ -9,6 +9,7 @@ import type { TenantStore } from './tenant-store';
 export interface SubjectOrigin {
   readonly callId: string;
   readonly profile: PinnedProfile;
+  readonly point: Point;
   readonly facts: CallFacts;
 }
 
@@ -23,12 +24,12 @@ export async function keepSubject(
   judged: JudgedValue,
   blobName: (digest: string) => string,
 ): Promise<Subject> {
-  const { callId, profile, facts } = origin;
-  const point: ToolPoint = judged.kind === 'input' ? 'before_tool_call' : 'after_tool_call';
+  const { callId, profile, point, facts } = origin;
   const { value } = judged;
+  const { tool } = facts;
   const matching = matchRules(profile, point, factsWith(facts, judged));
   const judgedBy = {
-    digest: subjectDigest({ point, tool: facts.tool, value }),
+    digest: subjectDigest({ point, ...(tool !== undefined && { tool }), value }),
     ...(matching !== undefined && { matching }),
   };
   if (!isQuarantined(point) && fitsInline(value)) return { kind: 'inline', ...judgedBy, value };
@@ -37,14 +38,14 @@ export async function keepSubject(
   return { kind: 'blob', ...judgedBy, blob };
 }
 
-/** The same for what a tool gave, which is always kept as a blob. */
-export async function keepResult(
+/** The same for what nobody may see before it is judged, which is always kept as a blob. */
+export async function keepQuarantined(
   store: TenantStore,
   origin: SubjectOrigin,
-  judged: Exclude<JudgedValue, { kind: 'input' }>,
+  judged: JudgedValue,
   blobName: string,
 ): Promise<BlobSubject> {
   const subject = await keepSubject(store, origin, judged, () => blobName);
-  if (subject.kind !== 'blob') throw new Error('what a tool gave is kept as a blob');
+  if (subject.kind !== 'blob') throw new Error('what is judged at this point is kept as a blob');
   return subject;
 }

@@ -1,3 +1,5 @@
+import type { TextPoint } from '../domain/point';
+
 /**
  * Names of everything in a tenant's Redis. The braces are the literal hash tag: all keys of a tenant share one slot,
  * so one script may touch several of them on a cluster too.
@@ -20,6 +22,8 @@ export interface Keyspace {
   threadEvents(id: string): string;
   /** Sorted set: calls by their place in the thread. */
   threadCalls(id: string): string;
+  /** The same for the texts that were judged at one point. */
+  threadTexts(id: string, point: TextPoint): string;
   /** Set: calls that have not ended. */
   threadOpenCalls(id: string): string;
   /** Set: open waits. */
@@ -73,6 +77,7 @@ export function keyspaceOf(tenant: string): Keyspace {
     threadsWaiting: at('threads', 'waiting'),
     threadEvents: (id) => at('thread', id, 'events'),
     threadCalls: (id) => at('thread', id, 'calls'),
+    threadTexts: (id, point) => at('thread', id, 'texts', point),
     threadOpenCalls: (id) => at('thread', id, 'open'),
     threadWaits: (id) => at('thread', id, 'waits'),
     call: (id) => at('call', id),

@@ -7,7 +7,7 @@ import {
   type HookDependencies,
 } from '../activities/hook-activities';
 import { createReconcileActivities, type ReconcileActivities } from '../activities/reconcile';
-import { createToolCallWorkflows } from '../activities/tool-call-workflows';
+import { createCallWorkflows } from '../activities/call-workflows';
 import type { TenantStores } from '../store/tenant-stores';
 
 export interface WorkerOptions {
@@ -26,7 +26,7 @@ export interface WorkerOptions {
 export type Activities = CallStoreActivities & HookActivities & ReconcileActivities;
 
 export function createActivities({ client, taskQueue, stores, hooks }: WorkerOptions): Activities {
-  const workflows = createToolCallWorkflows(client.workflow, taskQueue);
+  const workflows = createCallWorkflows(client.workflow, taskQueue);
   return {
     ...createCallStoreActivities({ stores }),
     ...createHookActivities({ stores, ...hooks }),

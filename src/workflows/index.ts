@@ -1,2 +1,3 @@
 export { reconcile } from './reconcile';
 export { toolCall } from './call/tool-call';
+export { textGate } from './call/text-gate';

@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
-import type { CallStatus, ToolCallStart } from '../domain/call';
+import { isTextStart, type CallStart, type CallStatus } from '../domain/call';
 
 // At most 10 keyword attributes per namespace on a stock server; they are stored in clear, so never a value or secret.
 const TENANT = defineSearchAttributeKey('PortcullisTenant', SearchAttributeType.KEYWORD);
@@ -15,13 +15,13 @@ export const SEARCH_ATTRIBUTES = [TENANT, THREAD, PROFILE, OWNER, TOOL, STATUS].
   type: 'Keyword' as const,
 }));
 
-export function attributesAtStart(start: ToolCallStart): SearchAttributePair[] {
+export function attributesAtStart(start: CallStart): SearchAttributePair[] {
   return [
     { key: TENANT, value: start.tenant },
     { key: THREAD, value: start.threadId },
     { key: PROFILE, value: start.profile.id },
     { key: OWNER, value: start.requestedBy.owner },
-    { key: TOOL, value: start.tool },
+    ...(isTextStart(start) ? [] : [{ key: TOOL, value: start.tool }]),
     { key: STATUS, value: 'open' },
   ];
 }

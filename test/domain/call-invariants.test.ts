@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { concludeChain } from '../../src/domain/hook-chain';
 import { isOpen } from '../../src/domain/call';
 import { openCall, restate, tickCall } from '../../src/domain/call-machine';
-import { deadlineOf, openWaitOf } from '../../src/domain/call-state';
+import { deadlineOf, openWaitOf, toolCallState } from '../../src/domain/call-state';
 import {
   eventsOf,
   OUTPUT_MS,
@@ -131,7 +131,7 @@ test('a denied tool never runs: no path leads from a denial to allowed, and what
     const denied = eventsOf(story.events, 'hook_decision').some(
       ({ decision, mode }) => decision === 'deny' && mode === 'enforce',
     );
-    const { status, denial, input } = story.state.call;
+    const { status, denial, input } = toolCallState(story.state).call;
     if (denied) {
       expect(['denied', 'cancelled']).toContain(status);
       expect(denial?.executed).toBe(false);

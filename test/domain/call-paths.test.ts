@@ -1,5 +1,5 @@
 import { openOnClosedThread, restate } from '../../src/domain/call-machine';
-import { deadlineOf } from '../../src/domain/call-state';
+import { deadlineOf, toolCallState } from '../../src/domain/call-state';
 import { AGENT, blobOf, eventsOf, OUTPUT_MS, startWith, subjectOf, T0, WAIT_MS } from './fixtures';
 import { Story } from './call-story';
 
@@ -99,7 +99,7 @@ test('[S] when every hook defers the call goes on with what the edits composed',
 test('a deny after a voter’s edit withholds the edit too', () => {
   const story = new Story(startWith([{ client: { minApprovals: 2 } }]));
   story.answer('ann', { decision: 'allow', rewrite: subjectOf('edited'), subjectDigest: story.seen });
-  expect(story.state.call.input).toEqual(subjectOf('edited'));
+  expect(toolCallState(story.state).call.input).toEqual(subjectOf('edited'));
   story.answer('bob', { decision: 'deny' });
   expect(story.state.chain.rewrittenBy).toEqual([]);
   expect(decisionsOf(story)).toMatchObject([
@@ -143,7 +143,7 @@ test('an output that comes at the deadline, before the timer did, finds the call
   story.now += OUTPUT_MS;
   expect(story.report('output')).toEqual({ ok: false, code: 'ended', status: 'expired' });
   expect(story.state.call).toMatchObject({ status: 'expired' });
-  expect(story.state.call.output).toBeUndefined();
+  expect(toolCallState(story.state).call.output).toBeUndefined();
   expect(eventsOf(story.events, 'tool_finished')).toEqual([]);
 });
 

@@ -21,7 +21,12 @@ const owners = (count: number): string[] => Array.from({ length: count }, (_, in
 
 test.each([
   ['an unknown point', { point: 'before_lunch' }, ['/hooks/0/point']],
-  ['a point that is not served', { point: 'after_output' }, ['/hooks/0/point']],
+  ['tools at a text point', { point: 'after_output', match: { tools: ['x'] } }, ['/hooks/0/match/tools']],
+  [
+    'a field that the point does not have',
+    { point: 'before_input', match: { where: [{ field: '/tool', op: 'eq', value: 'x' }] } },
+    ['/hooks/0/match/where/0/field'],
+  ],
   ['an unknown processor', { processor: { type: 'pigeon' } }, ['/hooks/0/processor/type']],
   [
     'a processor that is not served',

@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/call';
+import { callWorkflowId } from '../../src/domain/call';
 import { callStateQuery } from '../../src/workflows/messages';
 import { expectOneOutcome, PARKED, RESOLVED } from './one-outcome';
 import { playScene } from './scene';
@@ -12,7 +12,7 @@ for (const signal of ['resolveWait', 'catchUp'] as const) {
       const { agent, calls, client, tenant } = scene;
       const worker = await scene.worker();
       const parked = await park(agent, calls);
-      const workflow = client.workflow.getHandle(toolCallWorkflowId(tenant, parked.callId));
+      const workflow = client.workflow.getHandle(callWorkflowId(tenant, parked.callId));
       // Answered once the task that parked the call is over; what comes then is handled in the order in which it came.
       await workflow.query(callStateQuery);
       await worker.kill();
@@ -39,7 +39,7 @@ scenarios('an answer that meets a cancel is told what the store then says', () =
     const parked = await park(agent, calls);
     await worker.kill();
     const told = untilTold(() => resolve(ann, parked, { decision: 'allow', key: 'k1' }));
-    await client.workflow.getHandle(toolCallWorkflowId(tenant, parked.callId)).cancel();
+    await client.workflow.getHandle(callWorkflowId(tenant, parked.callId)).cancel();
     await scene.worker();
 
     const { status } = await told;

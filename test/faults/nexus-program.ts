@@ -7,7 +7,7 @@ import { testSecrets } from '../support/hook-service';
 import { withCrashPoint } from './crash-point';
 import { announce, readSetup } from './program-setup';
 
-/** The real Nexus in a process of its own. Crash points: `<moment>-<method of ToolCallGateway>:<n-th call of it>`. */
+/** The real Nexus in a process of its own. Crash points: `<moment>-<method of CallGateway>:<n-th call of it>`. */
 async function main(): Promise<void> {
   const { temporalAddress: address, namespace, redisUrl: url, tenant, taskQueue, crashAt } = readSetup();
   const { url: nexusUrl } = await startNexus({

@@ -1,4 +1,4 @@
-import { toolCallWorkflowId, type CallStatus } from '../../src/domain/call';
+import { callWorkflowId, type CallStatus } from '../../src/domain/call';
 import type { Scene } from './scene';
 import { eventually } from './told';
 
@@ -67,7 +67,7 @@ async function auditOf({ ann, threadId }: Scene): Promise<string[]> {
 
 /** No workflow is left running behind a call that has ended. */
 async function expectEnded({ client, tenant }: Scene, callId: string): Promise<void> {
-  const workflow = client.workflow.getHandle(toolCallWorkflowId(tenant, callId));
+  const workflow = client.workflow.getHandle(callWorkflowId(tenant, callId));
   await eventually(async () => {
     expect((await workflow.describe()).status.name).not.toBe('RUNNING');
   });

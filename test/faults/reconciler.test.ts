@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/call';
+import { callWorkflowId } from '../../src/domain/call';
 import { connectRedis } from '../../src/store/connection';
 import { keyspaceOf } from '../../src/store/keyspace';
 import { testServices } from '../support/services';
@@ -13,7 +13,7 @@ const NOTHING = { started: 0, closed: 0, asked: 0, cancelled: 0, swept: 0 };
 const DENIED_BY_END = { by: 'cancelled', reason: { code: 'workflow_ended' } };
 
 function terminate({ client, tenant }: Scene, { callId }: Parked): Promise<unknown> {
-  return client.workflow.getHandle(toolCallWorkflowId(tenant, callId)).terminate('by a person');
+  return client.workflow.getHandle(callWorkflowId(tenant, callId)).terminate('by a person');
 }
 
 scenarios(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { createToolCallWorkflows } from '../../src/activities/tool-call-workflows';
+import { createCallWorkflows } from '../../src/activities/call-workflows';
 import { reconcileTenant, type Reconciled } from '../../src/activities/reconcile-tenant';
 import type { Scope } from '../../src/domain/principal';
 import { startNexus } from '../../src/server/nexus/start-nexus';
@@ -130,7 +130,7 @@ async function openScene(options: SceneOptions): Promise<Scene> {
     nexus: (crashAt) => start('nexus-program', crashAt),
     reconcile: (aheadMs = 61_000) =>
       reconcileTenant(
-        { stores, workflows: createToolCallWorkflows(client.workflow, tenant) },
+        { stores, workflows: createCallWorkflows(client.workflow, tenant) },
         { tenant, now: Date.now() + aheadMs, onProgress: () => undefined },
       ),
     async close() {

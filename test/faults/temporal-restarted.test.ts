@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callStateQuery } from '../../src/workflows/messages';
-import { toolCallWorkflowId } from '../../src/domain/call';
+import { callWorkflowId } from '../../src/domain/call';
 import { expectOneOutcome, FINISHED, PARKED, RESOLVED } from './one-outcome';
 import { playOnOwnServers } from './private-servers';
 import type { Approval, Scene } from './scene';
@@ -117,7 +117,7 @@ async function loseTheUpdate(
     expect(await worker.ended).toBe('SIGKILL');
     await servers.restart('temporal');
     await scene.worker();
-    const workflow = client.workflow.getHandle(toolCallWorkflowId(tenant, parked.callId));
+    const workflow = client.workflow.getHandle(callWorkflowId(tenant, parked.callId));
     const step = async (): Promise<number> => (await workflow.query(callStateQuery)).n;
     expect(await eventually(step)).toBe(1);
     await play(scene, parked, step);
@@ -151,7 +151,7 @@ scenarios('a stored vote whose message was lost counts when the other voter come
 
 scenarios('a stored outcome whose message was lost is adopted when the workflow is asked to catch up', () =>
   loseTheUpdate({}, async (scene, parked, stepOfWorkflow) => {
-    await scene.client.workflow.getHandle(toolCallWorkflowId(scene.tenant, parked.callId)).signal('catchUp');
+    await scene.client.workflow.getHandle(callWorkflowId(scene.tenant, parked.callId)).signal('catchUp');
     await eventually(async () => expect(await stepOfWorkflow()).toBe(2));
     await finish(scene, parked);
     await expectOneOutcome(scene, parked.location, WHOLE);

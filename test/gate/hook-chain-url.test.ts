@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/call';
+import { callWorkflowId } from '../../src/domain/call';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { Scene } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';
@@ -147,7 +147,7 @@ test('giving a call up while its hook is asked is prompt; the hook’s answer ch
   release();
   expect((await making).body.status).toBe('cancelled');
   expect(await scene.eventsOf(id, 'hook_decision')).toEqual([]);
-  const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, id));
+  const handle = stack.client.workflow.getHandle(callWorkflowId(stack.tenant, id));
   await handle.result();
   expect((await scene.read(id)).body.status).toBe('cancelled');
 });
@@ -167,7 +167,7 @@ test('closing the thread, and cancelling the workflow, end a call whose hook is 
     await reached;
     const [{ id }] = (await scene.agent.get(`/v1/threads/${scene.threadId}/tool-calls`)).body.items;
     if (end === 'thread') await scene.agent.delete(`/v1/threads/${scene.threadId}`);
-    else await stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, id)).cancel();
+    else await stack.client.workflow.getHandle(callWorkflowId(stack.tenant, id)).cancel();
     expect((await making).body).toMatchObject({ status: 'cancelled', denial: { by: 'cancelled' } });
     release();
   }
@@ -206,7 +206,7 @@ test('three hooks that each rewrite 900 KB keep the history small, and the value
   expect(made.body.input.text).toBe(text);
   const seen = receiver.received.filter(({ input }) => input.callId === made.body.id);
   expect(seen.map(({ input }) => input.input.text.length)).toEqual([450_000, 450_000, 450_000]);
-  const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, made.body.id));
+  const handle = stack.client.workflow.getHandle(callWorkflowId(stack.tenant, made.body.id));
   expect((await handle.describe()).historySize).toBeLessThan(24_576);
 });
 
@@ -222,7 +222,7 @@ test('one hook at each tool point costs at most 18 events and 24 KiB of history,
     const [wait] = made.body.pendingWaits;
     if (wait !== undefined) await scene.resolve(wait.id, { decision: 'allow' });
     expect((await scene.output(made.body.id)).body.status).toBe('completed');
-    const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, made.body.id));
+    const handle = stack.client.workflow.getHandle(callWorkflowId(stack.tenant, made.body.id));
     await handle.result();
     const { historyLength, historySize } = await handle.describe();
     expect(historyLength).toBeLessThanOrEqual(events);

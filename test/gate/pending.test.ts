@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/call';
+import { callWorkflowId } from '../../src/domain/call';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { Scene } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';
@@ -197,7 +197,7 @@ test('under its Idempotency-Key a request gets its own call, and its decision on
 
 test('the index only finds: a call that Temporal terminated binds nobody', async () => {
   const { scene, ask, callId } = await pendingCall();
-  await stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, callId)).terminate();
+  await stack.client.workflow.getHandle(callWorkflowId(stack.tenant, callId)).terminate();
   const next = await ask('use-2');
   expect(next.body).toMatchObject({ denial: { by: 'pending' } });
   expect(next.body.id).not.toBe(callId);

@@ -1,4 +1,4 @@
-import { reconcileTenant, type ToolCallWorkflows } from '../../src/activities/reconcile-tenant';
+import { reconcileTenant, type CallWorkflows } from '../../src/activities/reconcile-tenant';
 import { openCall } from '../../src/domain/call-machine';
 import { TenantStores } from '../../src/store/tenant-stores';
 import { newTenant, newThread, NOW, openStore, startIn } from '../store/fixtures';
@@ -14,7 +14,7 @@ test('each of 2,500 running workflows is looked at, and the one that the store l
     );
   }
   const asked: string[] = [];
-  const workflows: ToolCallWorkflows = {
+  const workflows: CallWorkflows = {
     stateOf: async () => 'running',
     start: async () => undefined,
     catchUp: async (_, callId) => void asked.push(callId),

@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/call';
+import { callWorkflowId } from '../../src/domain/call';
 import { Scene, type SceneHook } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';
 
@@ -11,7 +11,7 @@ afterAll(() => stack.stop());
 async function parked(hook: Partial<SceneHook> = {}) {
   const scene = await Scene.set(stack, [{ id: 'gate', ...hook }]);
   const call = await scene.call('payments.transfer', { amount: 7 });
-  const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, call.body.id));
+  const handle = stack.client.workflow.getHandle(callWorkflowId(stack.tenant, call.body.id));
   return { scene, callId: call.body.id as string, waitId: call.body.pendingWaits[0].id as string, handle };
 }
 

@@ -1,4 +1,4 @@
-import { toolCallWorkflowId } from '../../src/domain/call';
+import { callWorkflowId } from '../../src/domain/call';
 import { startReceiver, type Behaviour, type Receiver } from '../support/receiver';
 import { Scene } from '../support/scene';
 import type { Stack } from '../support/stack';
@@ -81,7 +81,7 @@ export const RECORDED_PATHS: readonly RecordedPath[] = [
     async play(stack) {
       const scene = await Scene.set(stack, [{ id: 'gate' }]);
       const call = await scene.call('t', 1);
-      const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, call.body.id));
+      const handle = stack.client.workflow.getHandle(callWorkflowId(stack.tenant, call.body.id));
       await handle.signal('resolveWait', { decision: 'allow' });
       await handle.signal('resolveWait', { waitId: parkedWaitOf(call), decision: 'deny' });
       await scene.read(call.body.id, 10);
@@ -111,7 +111,7 @@ export const RECORDED_PATHS: readonly RecordedPath[] = [
     async play(stack) {
       const scene = await Scene.set(stack, [{ id: 'gate' }]);
       const call = await scene.call('t', 1);
-      const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, call.body.id));
+      const handle = stack.client.workflow.getHandle(callWorkflowId(stack.tenant, call.body.id));
       await handle.cancel();
       await handle.result().catch(() => undefined);
       return call.body.id;
@@ -123,7 +123,7 @@ export const RECORDED_PATHS: readonly RecordedPath[] = [
     async play(stack) {
       const scene = await Scene.set(stack, []);
       const call = await scene.call('t', 1);
-      await stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, call.body.id)).result();
+      await stack.client.workflow.getHandle(callWorkflowId(stack.tenant, call.body.id)).result();
       return call.body.id;
     },
   },
@@ -227,6 +227,33 @@ export const RECORDED_PATHS: readonly RecordedPath[] = [
       ),
   },
   {
+    name: 'text-parked-edited-and-let-through',
+    async play(stack) {
+      const scene = await Scene.set(stack, [{ id: 'person', point: 'before_input' }]);
+      const text = await scene.text('inputs', 'raw');
+      await scene.resolve(parkedWaitOf(text), { decision: 'allow', updatedText: 'mild' });
+      return text.body.id;
+    },
+  },
+  {
+    name: 'text-parked-and-open',
+    async play(stack) {
+      const scene = await Scene.set(stack, [{ id: 'person', point: 'after_output' }]);
+      return (await scene.text('outputs', 'raw')).body.id;
+    },
+  },
+  {
+    name: 'text-withheld-by-a-hook',
+    play: (stack) =>
+      withHook(
+        () => ({ decision: 'deny' }),
+        async (url) => {
+          const scene = await Scene.set(stack, [{ id: 'guard', point: 'after_output', url }]);
+          return (await scene.text('outputs', 'raw')).body.id;
+        },
+      ),
+  },
+  {
     name: 'pending-then-handed-out-and-completed',
     async play(stack) {
       const scene = await Scene.set(stack, [{ id: 'gate' }]);
@@ -243,7 +270,7 @@ export const RECORDED_PATHS: readonly RecordedPath[] = [
     async play(stack) {
       const scene = await Scene.set(stack, [{ id: 'gate' }]);
       const call = await scene.call('t', 1);
-      const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, call.body.id));
+      const handle = stack.client.workflow.getHandle(callWorkflowId(stack.tenant, call.body.id));
       await handle.signal('resolveWait', { waitId: parkedWaitOf(call), decision: 'allow', updatedInput: 2 });
       await scene.read(call.body.id, 10);
       return call.body.id;

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
-import { toolCallWorkflowId } from '../../src/domain/call';
+import { callWorkflowId } from '../../src/domain/call';
 import { startStack } from '../support/stack';
 import { RECORDED_PATHS } from './paths';
 
@@ -14,7 +14,7 @@ async function main([folder]: string[]): Promise<void> {
     if (existsSync(file)) continue;
     const stack = await startStack({ skipTime: path.skipTime ?? false });
     const callId = await path.play(stack);
-    const handle = stack.client.workflow.getHandle(toolCallWorkflowId(stack.tenant, callId));
+    const handle = stack.client.workflow.getHandle(callWorkflowId(stack.tenant, callId));
     // Identities and sticky queues name the process and the host that recorded; nobody needs to know.
     const json = historyToJSON(await handle.fetchHistory()).replaceAll(
       `${process.pid}@${hostname()}`,

@@ -4,7 +4,7 @@ import type { Stack } from './stack';
 /** A client hook in short; with `url` a hook that is asked by HTTP. */
 export interface SceneHook {
   readonly id: string;
-  readonly point?: 'before_tool_call' | 'after_tool_call';
+  readonly point?: 'before_input' | 'before_tool_call' | 'after_tool_call' | 'after_output';
   readonly where?: readonly object[];
   readonly tools?: readonly string[];
   readonly onFailure?: 'fail_closed' | 'fail_open';
@@ -73,6 +73,21 @@ export class Scene {
     more: object = {},
   ): Promise<Answer> {
     return this.agent.post(`/v1/threads/${this.threadId}/tool-calls`, { tool, input, ...more }, headers);
+  }
+
+  /** A text at one of the text points. */
+  text(
+    collection: 'inputs' | 'outputs',
+    text: unknown,
+    headers: Record<string, string> = {},
+    more: object = {},
+  ): Promise<Answer> {
+    return this.agent.post(`/v1/threads/${this.threadId}/${collection}`, { text, ...more }, headers);
+  }
+
+  readText(collection: 'inputs' | 'outputs', textId: string, seconds = 0, by = this.agent): Promise<Answer> {
+    const headers: Record<string, string> = seconds === 0 ? {} : { prefer: `wait=${seconds}` };
+    return by.get(`/v1/threads/${this.threadId}/${collection}/${textId}`, headers);
   }
 
   read(callId: string, seconds = 0): Promise<Answer> {

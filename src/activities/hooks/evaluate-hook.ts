@@ -3,15 +3,16 @@ import { deliveryIdOf } from '../../domain/delivery-id';
 import type { PlacedUrlHook } from '../../domain/hook';
 import { readHookResult } from '../../domain/hook-result';
 import type { JsonValue } from '../../domain/json-value';
-import type { ToolCallStart } from '../../domain/call';
+import type { CallStart } from '../../domain/call';
 import { applyHookAnswer, type HookAnswer } from '../../domain/call-evaluation';
 import { dueHook, pointOf, type CallState } from '../../domain/call-state';
 import { timestamp, CallStep } from '../../domain/call-step';
 import type { Transition } from '../../domain/transition';
 import { callbackToken } from '../../secrets/signature';
+import { judgedValue } from '../../store/judged-value';
 import type { TenantStore } from '../../store/tenant-store';
 import { askHook, type Asking } from './ask-hook';
-import { hookInput, type PresentValues } from './hook-input';
+import { hookInput } from './hook-input';
 import { judgedAnswer, judgedResult, type AskedCall } from './judged-answer';
 import type { Delivering } from './send-delivery';
 
@@ -25,7 +26,7 @@ import type { Delivering } from './send-delivery';
  */
 export interface Evaluation {
   readonly store: TenantStore;
-  readonly start: ToolCallStart;
+  readonly start: CallStart;
   /** Where the call stands: after the last stored step, or after one that is made and is stored with the answer. */
   readonly from: { readonly state: CallState } | { readonly made: Transition };
   /** The workflow's clock when this evaluation began, in milliseconds since the epoch. */
@@ -75,7 +76,7 @@ export async function evaluateHook(
     tenant: start.tenant,
     placed,
     deliveryId,
-    input: hookInput(placed, { start, state, values: call.values, metadata, deliveryId }),
+    input: hookInput(placed, { start, state, judged: call.judged, metadata, deliveryId }),
     ...callbackOf(evaluation, placed, { deliveryId, callbackKey }),
   });
   if (asked.kind === 'undecided') return { kind: 'undecided', attempts: asked.attempts };
@@ -97,17 +98,8 @@ async function askedCall(
   state: CallState,
   metadata: JsonValue,
 ): Promise<AskedCall> {
-  const { callId } = start;
-  const { chain, reported, call } = state;
-  const [judged, input] = await Promise.all([
-    store.blobs.valueOf(callId, chain.subject),
-    reported && store.blobs.valueOf(callId, call.input),
-  ]);
-  const values: PresentValues =
-    reported === undefined
-      ? { input: judged }
-      : { input: input ?? null, result: { kind: reported.result, value: judged } };
-  return { store, start, facts: callFacts(start, metadata), values };
+  const judged = await judgedValue(store, state);
+  return { store, start, facts: callFacts(start, metadata), point: pointOf(state), judged };
 }
 
 function callbackOf(

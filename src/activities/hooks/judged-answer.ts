@@ -3,18 +3,20 @@ import type { CallFacts, JudgedValue } from '../../domain/call-facts';
 import type { HookResult } from '../../domain/hook-result';
 import { inputFault } from '../../domain/input-schema';
 import type { HookAnswer } from '../../domain/call-evaluation';
-import type { ToolCallStart } from '../../domain/call';
+import type { CallStart } from '../../domain/call';
+import type { Point } from '../../domain/point';
 import { keepSubject } from '../../store/keep-subject';
 import type { TenantStore } from '../../store/tenant-store';
-import type { PresentValues } from './hook-input';
 import type { Asked } from './ask-hook';
 
 /** A call as its hook is asked about it. */
 export interface AskedCall {
   readonly store: TenantStore;
-  readonly start: ToolCallStart;
+  readonly start: CallStart;
   readonly facts: CallFacts;
-  readonly values: PresentValues;
+  readonly point: Point;
+  /** What it is asked about. */
+  readonly judged: JudgedValue;
 }
 
 /** What asking came to, as the rules take it. */
@@ -32,16 +34,12 @@ export async function judgedAnswer(
 
 /** Makes the rewrite of a HookResult a subject of the call; one that the tool's schema refuses is no answer. */
 export async function judgedResult(
-  { store, start, facts, values }: AskedCall,
+  { store, start, facts, point, judged: asked }: AskedCall,
   { decision, reason, rewrite }: HookResult,
 ): Promise<Extract<HookAnswer, { kind: 'result' | 'failed' }>> {
   const said = { decision, ...(reason !== undefined && { reason }) };
   if (rewrite === undefined) return { kind: 'result', result: said };
-  const { result, input } = values;
-  const judged: JudgedValue =
-    result === undefined
-      ? { kind: 'input', value: rewrite.value }
-      : { kind: result.kind, value: rewrite.value, input };
+  const judged: JudgedValue = { ...asked, value: rewrite.value };
   const { inputSchema } = start.profile;
   if (judged.kind === 'input' && inputSchema !== undefined) {
     const fault = inputFault(inputSchema, judged.value);
@@ -50,7 +48,7 @@ export async function judgedResult(
       return { kind: 'failed', outcome: 'invalid', reason: { code: 'rewrite_refused', text } };
     }
   }
-  const origin = { callId: start.callId, profile: start.profile, facts };
+  const origin = { callId: start.callId, profile: start.profile, point, facts };
   const subject = await keepSubject(store, origin, judged, () => `edit-${v4()}`);
   return { kind: 'result', result: { ...said, rewrite: subject } };
 }

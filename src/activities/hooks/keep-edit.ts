@@ -1,5 +1,6 @@
 import { v4 } from 'uuid';
 import { callFacts } from '../../domain/call-facts';
+import { pointOf } from '../../domain/call-state';
 import { inputFault } from '../../domain/input-schema';
 import type { JsonValue } from '../../domain/json-value';
 import type { Subject } from '../../domain/subject';
@@ -14,13 +15,14 @@ export type KeptEdit =
 export async function keepEdit(store: TenantStore, callId: string, value: JsonValue): Promise<KeptEdit> {
   const snapshot = await store.calls.read(callId);
   if (snapshot === undefined) return { kind: 'refused', problem: 'the call is not known' };
-  const { start } = snapshot;
+  const { start, state } = snapshot;
   const { inputSchema } = start.profile;
   const fault = inputSchema === undefined ? undefined : inputFault(inputSchema, value);
   if (fault !== undefined)
     return { kind: 'refused', problem: `/updatedInput${fault.pointer}: ${fault.detail}` };
   const thread = await store.threads.read(start.threadId);
-  const origin = { callId, profile: start.profile, facts: callFacts(start, thread?.thread.metadata ?? {}) };
+  const facts = callFacts(start, thread?.thread.metadata ?? {});
+  const origin = { callId, profile: start.profile, point: pointOf(state), facts };
   const subject = await keepSubject(store, origin, { kind: 'input', value }, () => `edit-${v4()}`);
   return { kind: 'kept', subject };
 }

@@ -1,5 +1,5 @@
 import { readHookResult, type HookResult } from '../../domain/hook-result';
-import { REWRITE_MEMBER, type ToolPoint } from '../../domain/point';
+import { REWRITE_MEMBER, type Point } from '../../domain/point';
 import { parseStrictJson } from '../../domain/strict-json';
 import type { OutboundReply } from '../../outbound/outbound-http';
 
@@ -28,7 +28,7 @@ const NOT_NOW = [408, 425, 429];
 /** Judges a hook's answer strictly: 200 with a HookResult, 202, and nothing else. */
 export function readReply(
   reply: OutboundReply,
-  { point, mayAnswerLater }: { point: ToolPoint; mayAnswerLater: boolean },
+  { point, mayAnswerLater }: { point: Point; mayAnswerLater: boolean },
 ): Attempt {
   if (reply.kind === 'failed') {
     const { outcome, code, text } = reply;
@@ -55,7 +55,7 @@ export function readReply(
   };
 }
 
-function readBody(body: Uint8Array, point: ToolPoint): Attempt {
+function readBody(body: Uint8Array, point: Point): Attempt {
   const parsed = parseStrictJson(body);
   if (parsed.kind !== 'value') return invalid('answer_not_json', 'Its answer is not one JSON value.');
   if (parsed.duplicates.length > 0) return invalid('answer_invalid', 'Its answer repeats a member name.');
@@ -65,7 +65,7 @@ function readBody(body: Uint8Array, point: ToolPoint): Attempt {
 }
 
 /** Member names of the answer are the hook's words; only those that a HookResult has are repeated. */
-function describe(faults: readonly { pointer: string; detail: string }[], point: ToolPoint): string {
+function describe(faults: readonly { pointer: string; detail: string }[], point: Point): string {
   const known = ['', '/decision', '/reason', `/${REWRITE_MEMBER[point]}`];
   const named = faults.filter(({ pointer }) => known.includes(pointer));
   const texts = named.map(({ pointer, detail }) =>

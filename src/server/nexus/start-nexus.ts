@@ -3,12 +3,13 @@ import type { Logger } from 'pino';
 import { DEFAULT_HOOKS, type DefaultHookSet } from '../../domain/default-hooks';
 import type { TenantStores } from '../../store/tenant-stores';
 import { listen, type Listening } from '../http/listen';
-import { createToolCallGateway, type ToolCallGateway } from '../temporal';
+import { createCallGateway, type CallGateway } from '../temporal';
 import { createNexusApp } from './nexus-app';
 import type { Secrets } from '../../secrets/secrets';
 import { createCloseThreadRoute } from './routes/close-thread';
 import { createDeliveryRoute } from './routes/deliveries';
 import { createResolveRoutes } from './routes/resolve';
+import { createTextRoutes } from './routes/texts';
 import { createToolCallRoutes } from './routes/tool-calls';
 import { createToolResultRoute } from './routes/tool-results';
 import { upgradeAllDefaults } from './upgrade-defaults';
@@ -33,7 +34,7 @@ export interface NexusOptions {
   /** Longest time that a caller is kept waiting for Temporal, in milliseconds; default 10,000. */
   readonly decisionTimeoutMs?: number;
   /** Given by fault tests. Default: the gateway as it is. */
-  readonly wrapGateway?: (gateway: ToolCallGateway) => ToolCallGateway;
+  readonly wrapGateway?: (gateway: CallGateway) => CallGateway;
 }
 
 /** Brings the profiles of all tenants up to the current default hooks, then serves. */
@@ -42,7 +43,7 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
   const defaultHooks = options.defaultHooks ?? DEFAULT_HOOKS;
   for (const store of stores.all()) await upgradeAllDefaults(store, defaultHooks, log);
 
-  const direct = createToolCallGateway({
+  const direct = createCallGateway({
     client,
     taskQueue,
     ...(options.decisionTimeoutMs !== undefined && { timeoutMs: options.decisionTimeoutMs }),
@@ -56,6 +57,7 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
     logger: log,
     extraRoutes: [
       ...createToolCallRoutes(gateway),
+      ...createTextRoutes(gateway),
       createToolResultRoute(gateway),
       createCloseThreadRoute(gateway),
       ...createResolveRoutes(new WaitResolver(sender)),

@@ -1,6 +1,6 @@
 import type { CallStoreActivities } from '../../activities/call-store';
 import type { Outcome } from '../../domain/call-outcome';
-import { isOpen, type ToolCallStart } from '../../domain/call';
+import { isOpen, isTextStart, type CallStart } from '../../domain/call';
 import { answerCall, type AnswerInput, type ResolveReply } from '../../domain/call-answer';
 import {
   cancelCall,
@@ -47,7 +47,7 @@ export class CallRun {
   private readonly asking: PatientAsking;
 
   constructor(
-    private readonly start: ToolCallStart,
+    private readonly start: CallStart,
     private readonly given: {
       store: CallStoreActivities;
       hooks: HookAsking;
@@ -59,9 +59,8 @@ export class CallRun {
   ) {
     this.asking = new PatientAsking(given.stoppable);
     // The server stored the first step itself: with the same function, of the same arguments.
-    this.state = start.storedAsAllowed
-      ? openCall(start, Date.parse(start.createdAt)).state
-      : initialState(start);
+    const stored = !isTextStart(start) && start.storedAsAllowed;
+    this.state = stored ? openCall(start, Date.parse(start.createdAt)).state : initialState(start);
   }
 
   /** Whether something is stored of the call. */
@@ -228,7 +227,7 @@ export class CallRun {
 
   private async commit(
     transition: Transition,
-    options: { onlyIfThreadOpen?: boolean; start?: ToolCallStart } = {},
+    options: { onlyIfThreadOpen?: boolean; start?: CallStart } = {},
   ): Promise<'applied' | 'taken' | 'thread_closed'> {
     const start = transition.n === 1 ? this.start : options.start;
     const reply = await this.given.store.commitStep({

@@ -1,14 +1,14 @@
 import type { Wait } from '../../domain/wait';
-import type { ToolCallStart } from '../../domain/call';
+import { isTextStart, type CallStart } from '../../domain/call';
 import { openWaitOf, type CallState } from '../../domain/call-state';
 
 /** What a person who opens the workflow in the Temporal UI needs at a glance, in Markdown. Never a value. */
-export function describeCall(start: ToolCallStart, state: CallState, notice?: string): string {
+export function describeCall(start: CallStart, state: CallState, notice?: string): string {
   const { call } = state;
   const lines = [
-    `### ${headline(state)}`,
+    `### ${headline(start, state)}`,
     '',
-    `Tool: ${code(start.tool)}`,
+    isTextStart(start) ? `Text at ${code(start.point)}` : `Tool: ${code(start.tool)}`,
     `Asked for by: ${code(start.requestedBy.owner)}`,
   ];
   lines.push(`Profile: ${code(start.profile.id)}, version ${start.profile.version}`);
@@ -45,11 +45,11 @@ function suggestedSignal({ id, needed, edited, subject }: Wait): string {
   return JSON.stringify({ waitId: id, decision: 'allow', ...digest });
 }
 
-function headline(state: CallState): string {
+function headline(start: CallStart, state: CallState): string {
   if (state.n === 0) return 'Being decided';
   const open = openWaitOf(state);
   return open === undefined
-    ? HEADLINES[state.call.status]
+    ? (isTextStart(start) ? TEXT_HEADLINES : HEADLINES)[state.call.status]
     : `Waiting for a person: ${escape(open.wait.title)}`;
 }
 
@@ -62,6 +62,12 @@ const HEADLINES = {
   failed: 'The tool ran and failed',
   cancelled: 'Cancelled',
   expired: 'Expired; no output was reported in time',
+} as const;
+
+const TEXT_HEADLINES = {
+  ...HEADLINES,
+  completed: 'Let through',
+  denied: 'Withheld',
 } as const;
 
 /** Names come from callers and must not become Markdown. */

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../domain/json-value';
 import { isQuarantined, type Point } from '../../domain/point';
 import { TEMPORAL_OPERATOR } from '../../domain/principal';
 import { inlineSubject, type Subject } from '../../domain/subject';
-import type { ToolCallStart } from '../../domain/call';
+import { isTextStart, type CallStart } from '../../domain/call';
 import type { AnswerInput } from '../../domain/call-answer';
 import type { PatchId } from '../patches';
 import { keepSignalledEdit } from './hook-asking';
@@ -19,7 +19,7 @@ export type SignalReading =
  * an unknown member. Where values must stay out of Temporal's history a signal may decide, and not rewrite.
  */
 export async function readOperatorSignal(
-  start: ToolCallStart,
+  start: CallStart,
   payload: JsonValue,
   point: Point,
 ): Promise<SignalReading> {
@@ -37,7 +37,9 @@ export async function readOperatorSignal(
   }
   const { decision, reason, rewrite } = reading.result;
   if (rewrite !== undefined && isQuarantined(point)) {
-    return refused('what a tool gave is not rewritten by signal; send the new value over HTTP');
+    return refused(
+      'a value that is withheld until it is judged is not rewritten by signal; send the new one over HTTP',
+    );
   }
   const edit = rewrite === undefined ? undefined : await keptEdit(start, rewrite.value);
   if (typeof edit === 'string') return refused(edit);
@@ -61,13 +63,14 @@ export async function readOperatorSignal(
 }
 
 /** The edited input as a subject, or what is wrong with it. */
-async function keptEdit(start: ToolCallStart, value: JsonValue): Promise<Subject | string> {
-  const { tenant, callId, tool } = start;
+async function keptEdit(start: CallStart, value: JsonValue): Promise<Subject | string> {
+  const { tenant, callId } = start;
+  if (isTextStart(start)) throw new Error('a text is not rewritten by signal');
   if (patched('edit-kept-by-activity' satisfies PatchId)) {
     const kept = await keepSignalledEdit({ tenant, callId, value });
     return kept.kind === 'kept' ? kept.subject : kept.problem;
   }
-  return inlineSubject({ point: 'before_tool_call', tool, value });
+  return inlineSubject({ point: 'before_tool_call', tool: start.tool, value });
 }
 
 function refused(problem: string): SignalReading {

@@ -1,4 +1,4 @@
-import type { ToolCallGateway } from '../../temporal';
+import type { CallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
 import { reachCall } from './reach-call';
@@ -9,7 +9,7 @@ const AT_A_TIME = 8;
 
 /** Closes a thread for new calls, cancels those that have not ended, and tells how many are left. */
 export async function closeThread(
-  gateway: ToolCallGateway,
+  gateway: CallGateway,
   { principal, threadId, signal }: { principal: NexusPrincipal; threadId: string; signal: AbortSignal },
 ): Promise<number> {
   const { store, tenant, key } = principal;

@@ -2,9 +2,9 @@ import { v4 } from 'uuid';
 import { canonicalJson, sha256Hex, subjectDigest } from '../../../domain/digest';
 import { isOpen } from '../../../domain/call';
 import type { PendingInput } from '../../../domain/call-pending';
-import { isUndecided, type CallState } from '../../../domain/call-state';
+import { isUndecided, type ToolCallState } from '../../../domain/call-state';
 import { HttpProblem } from '../../http/problem';
-import type { Reached, ToolCallGateway } from '../../temporal';
+import type { Reached, CallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
 import { awaitDecision } from './await-decision';
@@ -15,8 +15,8 @@ import type { PendingClaims } from './pending-claims';
 
 /** A call that is decided, or that its caller is told is `pending` while it goes on. */
 export type MadeInTime =
-  | { readonly kind: 'decided'; readonly state: CallState }
-  | { readonly kind: 'pending'; readonly state: CallState };
+  | { readonly kind: 'decided'; readonly state: ToolCallState }
+  | { readonly kind: 'pending'; readonly state: ToolCallState };
 
 /** What is decided at once is answered as decided, however little its caller can wait. */
 const FIRST_OUTCOME_MS = 2_000;
@@ -35,7 +35,7 @@ export interface Patience {
  * @param workspace what else has to be equal for two requests to be the same, where callers of one key are many
  */
 export async function makeCallInTime(
-  { gateway, claims }: { gateway: ToolCallGateway; claims: PendingClaims },
+  { gateway, claims }: { gateway: CallGateway; claims: PendingClaims },
   make: MakeCall,
   { patience, workspace }: { patience: Patience; workspace?: string },
 ): Promise<MadeInTime> {
@@ -84,7 +84,7 @@ async function bind(
 ): Promise<MadeInTime | undefined> {
   const { store } = principal;
   for (;;) {
-    const known = await store.calls.read(callId);
+    const known = await store.calls.readToolCall(callId);
     if (known === undefined) return undefined;
     if (!isOpen(known.state.call.status)) return bindEnded(principal, known.state, by.input);
     const reached = await by.claims.claim(principal, known.state, by.input);
@@ -103,7 +103,7 @@ async function bind(
 /** Told again to whoever asked before; a decision that nobody was told, once to the next. */
 async function bindEnded(
   { store }: NexusPrincipal,
-  state: CallState,
+  state: ToolCallState,
   { claimant }: PendingInput,
 ): Promise<MadeInTime | undefined> {
   const { call, pending } = state;
@@ -115,13 +115,13 @@ async function bindEnded(
 
 async function currentState(
   principal: NexusPrincipal,
-  { call }: CallState,
+  { call }: ToolCallState,
   reached: Reached<unknown>,
-): Promise<CallState> {
+): Promise<ToolCallState> {
   if (reached.kind === 'undecided' || reached.kind === 'unavailable') {
     throw notDecidedProblem(reached, { threadId: call.threadId, callId: call.id }, principal);
   }
-  const now = await principal.store.calls.read(call.id);
+  const now = await principal.store.calls.readToolCall(call.id);
   if (now === undefined) throw new HttpProblem('not-found', { detail: 'the call is not known any more' });
   return now.state;
 }

@@ -2,7 +2,7 @@ import { isOpen } from '../../../domain/call';
 import { claimDecision, type PendingInput, type PendingReply } from '../../../domain/call-pending';
 import type { CallState } from '../../../domain/call-state';
 import { KeyedTurns } from '../../keyed-turns';
-import type { Reached, ToolCallGateway } from '../../temporal';
+import type { Reached, CallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 
 /** Much longer than a claim takes when Temporal and a worker are there. */
@@ -16,7 +16,7 @@ const PATIENCE_MS = 1_000;
 export class PendingClaims {
   private readonly turns = new KeyedTurns(PATIENCE_MS);
 
-  constructor(private readonly gateway: ToolCallGateway) {}
+  constructor(private readonly gateway: CallGateway) {}
 
   claim(
     { store, tenant }: NexusPrincipal,

@@ -1,18 +1,19 @@
 import { callFacts } from '../../../domain/call-facts';
+import type { JsonValue } from '../../../domain/json-value';
 import { hooksAt } from '../../../domain/hook';
 import { hookMatches } from '../../../domain/matching';
 import { pinProfile, type PinnedProfile, type Profile } from '../../../domain/profile';
 import type { TenantSettings } from '../../../domain/settings';
 import type { Subject } from '../../../domain/subject';
-import type { ToolCallStart } from '../../../domain/call';
+import type { CallStart, ToolCallStart } from '../../../domain/call';
 import { keepSubject } from '../../../store/keep-subject';
 import type { TenantStore } from '../../../store/tenant-store';
 import type { ThreadRecord } from '../../../store/threads';
 import type { NexusPrincipal } from '../nexus-principal';
 import type { CallRequest } from './call-request';
 
-export interface PreparedStart {
-  readonly start: ToolCallStart;
+export interface PreparedStart<Start extends CallStart = ToolCallStart> {
+  readonly start: Start;
   /** As they were when it was prepared. */
   readonly settings: TenantSettings;
 }
@@ -43,23 +44,51 @@ export async function prepareStart(
   at: { thread: ThreadRecord; callId: string; digest: string; ahead: ReadAhead },
 ): Promise<PreparedStart> {
   const { thread, callId, digest, ahead } = at;
-  const known = ahead.profile?.id === thread.profileId ? ahead.profile.last : undefined;
-  const [profile, settings] = await Promise.all([
-    known ?? store.profiles.readLast(thread.profileId),
-    ahead.settings,
-  ]);
-  if (profile === undefined)
-    throw new Error(`thread ${thread.id} has the unknown profile ${thread.profileId}`);
+  const { profile, settings } = await resolved(store, thread, ahead);
   const pinned = pinProfile(profile, request.tool);
   const { toolUseId, actor } = request;
   const start = {
-    tenant,
-    callId,
-    threadId: thread.id,
+    ...startBase({ tenant, key, settings }, { callId, threadId: thread.id, digest, actor }),
     profile: pinned,
     tool: request.tool,
     ...(toolUseId !== undefined && { toolUseId }),
     execution: 'caller' as const,
+  };
+  const subject = await keepSubject(
+    store,
+    { callId, profile: pinned, point: 'before_tool_call', facts: callFacts(start, thread.metadata) },
+    { kind: 'input', value: request.input },
+    (inputDigest) => `input-${inputDigest}`,
+  );
+  return { start: { ...start, subject, storedAsAllowed: needsNobody(pinned, subject) }, settings };
+}
+
+/** The profile and the settings that hold for a new call of the thread. */
+export async function resolved(
+  { profiles }: TenantStore,
+  thread: ThreadRecord,
+  ahead: ReadAhead,
+): Promise<{ profile: Profile; settings: TenantSettings }> {
+  const known = ahead.profile?.id === thread.profileId ? ahead.profile.last : undefined;
+  const [profile, settings] = await Promise.all([
+    known ?? profiles.readLast(thread.profileId),
+    ahead.settings,
+  ]);
+  if (profile === undefined)
+    throw new Error(`thread ${thread.id} has the unknown profile ${thread.profileId}`);
+  return { profile, settings };
+}
+
+/** What the starts of all kinds of calls have alike. */
+export function startBase(
+  { tenant, key, settings }: Pick<NexusPrincipal, 'tenant' | 'key'> & { settings: TenantSettings },
+  request: { callId: string; threadId: string; digest: string; actor: JsonValue | undefined },
+) {
+  const { callId, threadId, digest, actor } = request;
+  return {
+    tenant,
+    callId,
+    threadId,
     requestDigest: digest,
     requestedBy: { owner: key.owner, keyId: key.id },
     ...(actor !== undefined && { actor }),
@@ -67,13 +96,6 @@ export async function prepareStart(
     ...(settings.defaultApprovers !== undefined && { defaultApprovers: settings.defaultApprovers }),
     createdAt: new Date().toISOString(),
   };
-  const subject = await keepSubject(
-    store,
-    { callId, profile: pinned, facts: callFacts(start, thread.metadata) },
-    { kind: 'input', value: request.input },
-    (inputDigest) => `input-${inputDigest}`,
-  );
-  return { start: { ...start, subject, storedAsAllowed: needsNobody(pinned, subject) }, settings };
 }
 
 /** Nothing in the profile has a say about this call, not even one that only looks on. */

@@ -4,10 +4,10 @@ import { subjectDigest } from '../../../domain/digest';
 import type { JsonValue } from '../../../domain/json-value';
 import type { BlobSubject } from '../../../domain/subject';
 import type { CallStatus } from '../../../domain/call';
-import type { CallState } from '../../../domain/call-state';
-import { keepResult } from '../../../store/keep-subject';
+import type { ToolCallState } from '../../../domain/call-state';
+import { keepQuarantined } from '../../../store/keep-subject';
 import { HttpProblem } from '../../http/problem';
-import type { ToolCallGateway } from '../../temporal';
+import type { CallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { findCall } from './call-access';
 import { callLocation } from './call-location';
@@ -24,9 +24,9 @@ export interface ReportedResult {
  * that has ended otherwise is kept as evidence, by its digest, and refused.
  */
 export async function reportCallResult(
-  gateway: ToolCallGateway,
+  gateway: CallGateway,
   report: { principal: NexusPrincipal; threadId: string; callId: string; result: ReportedResult },
-): Promise<CallState> {
+): Promise<ToolCallState> {
   const { principal, threadId, callId, result } = report;
   const { store, tenant } = principal;
   const found = await findCall(principal, gateway, { threadId, callId });
@@ -40,7 +40,7 @@ export async function reportCallResult(
     gateway.report(tenant, callId, { result: result.kind, blob }),
   );
   // Only the workflow says whether this blob became the call's; one that did not, vanishes by itself.
-  const now = (await store.calls.read(callId))?.state ?? found.state;
+  const now = (await store.calls.readToolCall(callId))?.state ?? found.state;
   if (reached.kind === 'undecided' || reached.kind === 'unavailable') {
     throw notDecidedProblem(reached, { threadId, callId }, principal);
   }
@@ -66,7 +66,7 @@ async function quarantined(
   callId: string,
   { kind, value }: ReportedResult,
 ): Promise<BlobSubject> {
-  const known = await store.calls.read(callId);
+  const known = await store.calls.readToolCall(callId);
   if (known === undefined) throw new HttpProblem('not-found', { detail: 'the call is not known any more' });
   const { start, state } = known;
   const conditional = start.profile.hooks.some(({ hook }) => hook.match?.where !== undefined);
@@ -74,18 +74,22 @@ async function quarantined(
     ? await Promise.all([store.blobs.valueOf(callId, state.call.input), store.threads.read(start.threadId)])
     : [null, undefined];
   const facts = callFacts(start, thread?.thread.metadata ?? {});
-  const origin = { callId, profile: start.profile, facts };
-  return keepResult(store, origin, { kind, value, input }, `${kind}-${v4()}`);
+  const origin = { callId, profile: start.profile, point: 'after_tool_call', facts } as const;
+  return keepQuarantined(store, origin, { kind, value, input }, `${kind}-${v4()}`);
 }
 
 /** Whether this very result was reported before, whatever the hooks made of it. */
-function isReported({ call, reported }: CallState, kind: ReportedResult['kind'], digest: string): boolean {
+function isReported(
+  { call, reported }: ToolCallState,
+  kind: ReportedResult['kind'],
+  digest: string,
+): boolean {
   const recorded = kind === 'output' ? call.output : call.error;
   if (call.reportedDigest === undefined) return recorded?.digest === digest;
   return call.reportedDigest === digest && (reported?.result ?? kind) === kind;
 }
 
-function blobNamesOf({ call, reported }: CallState): (string | undefined)[] {
+function blobNamesOf({ call, reported }: ToolCallState): (string | undefined)[] {
   return [call.output?.blob, call.error?.blob, reported?.blob.blob];
 }
 

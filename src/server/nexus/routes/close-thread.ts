@@ -1,10 +1,10 @@
-import type { ToolCallGateway } from '../../temporal';
+import type { CallGateway } from '../../temporal';
 import { closeThread } from '../calls/close-thread';
 import { defineRoute, type NexusRoute } from '../define-route';
 import { visibleThread } from '../profile-access';
 import { threadSchema, threadView } from '../views/thread';
 
-export function createCloseThreadRoute(gateway: ToolCallGateway): NexusRoute {
+export function createCloseThreadRoute(gateway: CallGateway): NexusRoute {
   return defineRoute({
     method: 'DELETE',
     path: '/v1/threads/{threadId}',

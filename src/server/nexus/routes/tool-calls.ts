@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { CallState } from '../../../domain/call-state';
+import type { ToolCallState } from '../../../domain/call-state';
 import { toolNameFault } from '../../../domain/tool-pattern';
 import { cursorFor } from '../../http/cursor';
 import { idempotencyKeyHeader } from '../../http/idempotency-key';
 import { cursorQuery, limitQuery, pageOf } from '../../http/page';
 import { preferHeader, preferenceApplied } from '../../http/prefer';
-import type { ToolCallGateway } from '../../temporal';
+import type { CallGateway } from '../../temporal';
 import { awaitDecision } from '../calls/await-decision';
 import { findCall } from '../calls/call-access';
 import { callLocation } from '../calls/call-location';
@@ -14,6 +14,7 @@ import { makeCall } from '../calls/make-call';
 import { makeCallInTime, type MadeInTime } from '../calls/pending-call';
 import { PendingClaims } from '../calls/pending-claims';
 import { defineRoute, type NexusRoute } from '../define-route';
+import { endOf } from '../end-of-request';
 import type { NexusPrincipal } from '../nexus-principal';
 import { THREAD_READERS, visibleThread } from '../profile-access';
 import { jsonValue, VALUE_BODY_LIMIT } from '../json-value-schema';
@@ -33,11 +34,11 @@ const answers = {
   202: { description: 'The call waits for an answer', schema: callSchema, headers: { Location: LOCATION } },
 } as const;
 
-export function createToolCallRoutes(gateway: ToolCallGateway): NexusRoute[] {
+export function createToolCallRoutes(gateway: CallGateway): NexusRoute[] {
   return [makeToolCall(gateway), listToolCalls, readToolCall(gateway), cancelToolCall(gateway)];
 }
 
-const makeToolCall = (gateway: ToolCallGateway) => {
+const makeToolCall = (gateway: CallGateway) => {
   const claims = new PendingClaims(gateway);
   return defineRoute({
     method: 'POST',
@@ -126,7 +127,7 @@ const listToolCalls = defineRoute({
     const { calls } = principal.store;
     if (toolUseId !== undefined) {
       const callId = await calls.findByToolUse(params.threadId, toolUseId);
-      const found = callId === undefined ? undefined : await calls.read(callId);
+      const found = callId === undefined ? undefined : await calls.readToolCall(callId);
       const items = found === undefined ? [] : [await callView(principal, found.state)];
       return { status: 200, body: { items } };
     }
@@ -134,7 +135,7 @@ const listToolCalls = defineRoute({
       cursor: callsCursor,
       list: (request) => calls.list(params.threadId, request),
       show: async (id) => {
-        const snapshot = await calls.read(id);
+        const snapshot = await calls.readToolCall(id);
         return snapshot && callView(principal, snapshot.state);
       },
     });
@@ -142,7 +143,7 @@ const listToolCalls = defineRoute({
   },
 });
 
-const readToolCall = (gateway: ToolCallGateway) =>
+const readToolCall = (gateway: CallGateway) =>
   defineRoute({
     method: 'GET',
     path: '/v1/threads/{threadId}/tool-calls/{callId}',
@@ -163,7 +164,7 @@ const readToolCall = (gateway: ToolCallGateway) =>
     },
   });
 
-const cancelToolCall = (gateway: ToolCallGateway) =>
+const cancelToolCall = (gateway: CallGateway) =>
   defineRoute({
     method: 'DELETE',
     path: '/v1/threads/{threadId}/tool-calls/{callId}',
@@ -181,12 +182,7 @@ const cancelToolCall = (gateway: ToolCallGateway) =>
     },
   });
 
-/** A long-poll ends when its client goes and when the server shuts down. */
-function endOf({ signal, closing }: { signal: AbortSignal; closing: AbortSignal }): AbortSignal {
-  return AbortSignal.any([signal, closing]);
-}
-
-async function reply(principal: NexusPrincipal, state: CallState, waited: number | undefined) {
+async function reply(principal: NexusPrincipal, state: ToolCallState, waited: number | undefined) {
   const view = await callView(principal, state);
   const applied = waited === undefined ? {} : { 'Preference-Applied': preferenceApplied({ wait: waited }) };
   const headers = { Location: callLocation(view.threadId, view.id), ...applied };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolCallGateway } from '../../temporal';
+import type { CallGateway } from '../../temporal';
 import { callLocation } from '../calls/call-location';
 import { reportCallResult, type ReportedResult } from '../calls/report-result';
 import { defineRoute, type NexusRoute } from '../define-route';
@@ -12,7 +12,7 @@ const resultSchema = z
     error: 'send either output or error; null is a value',
   });
 
-export function createToolResultRoute(gateway: ToolCallGateway): NexusRoute {
+export function createToolResultRoute(gateway: CallGateway): NexusRoute {
   return defineRoute({
     method: 'POST',
     path: '/v1/threads/{threadId}/tool-calls/{callId}/output',

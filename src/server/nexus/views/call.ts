@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { hasScope } from '../../../domain/principal';
 import type { Subject } from '../../../domain/subject';
-import { isUndecided, openWaitOf, type CallState } from '../../../domain/call-state';
-import type { ToolCallMemo } from '../../../workflows/tool-call-options';
+import { isUndecided, openWaitOf, type ToolCallState } from '../../../domain/call-state';
+import type { ToolCallMemo } from '../../../workflows/call-options';
 import type { NexusPrincipal } from '../nexus-principal';
 import { waitSchema, waitView } from './wait';
 
@@ -59,7 +59,7 @@ export const callSchema = z
 
 export type CallView = z.output<typeof callSchema>;
 
-export async function callView(principal: NexusPrincipal, state: CallState): Promise<CallView> {
+export async function callView(principal: NexusPrincipal, state: ToolCallState): Promise<CallView> {
   const { store } = principal;
   const { call } = state;
   const open = openWaitOf(state);
@@ -135,7 +135,7 @@ export function pendingView(view: CallView): CallView {
  * Whoever only makes calls does not see a value that hooks may have written and nobody has judged yet, nor the approved
  * value of a call that was answered `pending` before it is handed out.
  */
-function maySeeInput({ key }: NexusPrincipal, state: CallState): boolean {
+function maySeeInput({ key }: NexusPrincipal, state: ToolCallState): boolean {
   if (hasScope(key, 'read') || hasScope(key, 'waits:resolve')) return true;
   const unclaimed = state.pending !== undefined && state.pending.handedTo === undefined;
   return !isUndecided(state) && !(unclaimed && state.call.status === 'allowed');

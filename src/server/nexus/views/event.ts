@@ -6,6 +6,8 @@ const TYPES: Readonly<Record<EventType, true>> = {
   thread_created: true,
   thread_closed: true,
   tool_call_started: true,
+  text_started: true,
+  text_finished: true,
   hook_decision: true,
   wait_opened: true,
   wait_vote: true,

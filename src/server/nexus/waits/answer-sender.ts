@@ -4,7 +4,7 @@ import { answerWait } from '../../../domain/wait';
 import type { TenantStore } from '../../../store/tenant-store';
 import { HttpProblem } from '../../http/problem';
 import { KeyedTurns } from '../../keyed-turns';
-import type { ToolCallGateway } from '../../temporal';
+import type { CallGateway } from '../../temporal';
 import { callLocation } from '../calls/call-location';
 
 /** Much longer than an answer takes when Temporal and a worker are there. */
@@ -20,7 +20,7 @@ const PATIENCE_MS = 1_000;
 export class AnswerSender {
   private readonly turns = new KeyedTurns(PATIENCE_MS);
 
-  constructor(private readonly gateway: ToolCallGateway) {}
+  constructor(private readonly gateway: CallGateway) {}
 
   /**
    * Answers of one call take turns, so that all but the first are answered from the store.

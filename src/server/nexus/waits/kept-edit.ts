@@ -1,8 +1,10 @@
 import { v4 } from 'uuid';
-import { callFacts, type JudgedValue } from '../../../domain/call-facts';
+import { callFacts } from '../../../domain/call-facts';
+import { pointOf } from '../../../domain/call-state';
 import { inputFault } from '../../../domain/input-schema';
 import type { JsonValue } from '../../../domain/json-value';
 import type { Subject } from '../../../domain/subject';
+import { judgedAs } from '../../../store/judged-value';
 import { keepSubject } from '../../../store/keep-subject';
 import type { TenantStore } from '../../../store/tenant-store';
 import { HttpProblem } from '../../http/problem';
@@ -23,10 +25,12 @@ export async function keptEdit(store: TenantStore, callId: string, value: JsonVa
     throw answerFaults([{ pointer: `/updatedInput${fault.pointer}`, detail: fault.detail }]);
   }
   const thread = await store.threads.read(start.threadId);
-  const judged: JudgedValue =
-    state.reported === undefined
-      ? { kind: 'input', value }
-      : { kind: state.reported.result, value, input: await store.blobs.valueOf(callId, state.call.input) };
+  const judged = await judgedAs(store, state, value);
   const facts = callFacts(start, thread?.thread.metadata ?? {});
-  return keepSubject(store, { callId, profile: start.profile, facts }, judged, () => `edit-${v4()}`);
+  return keepSubject(
+    store,
+    { callId, profile: start.profile, point: pointOf(state), facts },
+    judged,
+    () => `edit-${v4()}`,
+  );
 }

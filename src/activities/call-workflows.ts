@@ -4,16 +4,16 @@ import {
   type WorkflowClient,
 } from '@temporalio/client';
 import { SERVICE_OWNER } from '../domain/principal';
-import { toolCallWorkflowId } from '../domain/call';
+import { callWorkflowId } from '../domain/call';
 import type { toolCall } from '../workflows/call/tool-call';
 import { cancelCallUpdate, catchUpSignal } from '../workflows/messages';
-import { toolCallOptions } from '../workflows/tool-call-options';
-import type { ToolCallWorkflows } from './reconcile-tenant';
+import { callOptions } from '../workflows/call-options';
+import type { CallWorkflows } from './reconcile-tenant';
 
 /** The reconciler's view of the tool-call workflows, over a Temporal client. */
-export function createToolCallWorkflows(client: WorkflowClient, taskQueue: string): ToolCallWorkflows {
+export function createCallWorkflows(client: WorkflowClient, taskQueue: string): CallWorkflows {
   const handleOf = (tenant: string, callId: string) =>
-    client.getHandle<typeof toolCall>(toolCallWorkflowId(tenant, callId));
+    client.getHandle<typeof toolCall>(callWorkflowId(tenant, callId));
   return {
     async stateOf(tenant, callId) {
       try {
@@ -26,7 +26,7 @@ export function createToolCallWorkflows(client: WorkflowClient, taskQueue: strin
     },
     async start(start) {
       try {
-        await client.start<typeof toolCall>('toolCall', toolCallOptions(start, taskQueue));
+        await client.start<typeof toolCall>('toolCall', callOptions(start, taskQueue));
       } catch (error) {
         // It was started, and has ended already.
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -52,11 +52,11 @@ export function createToolCallWorkflows(client: WorkflowClient, taskQueue: strin
 }
 
 async function* callIds(client: WorkflowClient, tenant: string, condition: string): AsyncGenerator<string> {
-  const prefix = toolCallWorkflowId(tenant, '');
   // Tenant ids hold no quote.
-  const query = `WorkflowType = 'toolCall' AND PortcullisTenant = '${tenant}' AND ${condition}`;
+  const query = `WorkflowType IN ('toolCall', 'textGate') AND PortcullisTenant = '${tenant}' AND ${condition}`;
   for await (const { workflowId } of client.list({ query })) {
-    if (workflowId.startsWith(prefix)) yield workflowId.slice(prefix.length);
+    const callId = workflowId.split(':')[2];
+    if (callId !== undefined && workflowId === callWorkflowId(tenant, callId)) yield callId;
   }
 }
 
