@@ -7,9 +7,10 @@ const MAY_IMPORT = {
   outbound: ['domain'],
   secrets: ['domain'],
   store: ['domain'],
+  model: ['domain', 'outbound', 'secrets'],
   workflows: ['domain'],
-  activities: ['domain', 'outbound', 'secrets', 'store', 'workflows'],
-  workers: ['domain', 'outbound', 'secrets', 'store', 'workflows', 'activities'],
+  activities: ['domain', 'outbound', 'secrets', 'store', 'model', 'workflows'],
+  workers: ['domain', 'outbound', 'secrets', 'store', 'model', 'workflows', 'activities'],
   server: ['domain', 'secrets', 'store', 'workflows'],
   cli: ['domain', 'outbound', 'secrets', 'store', 'workflows', 'activities', 'workers', 'server'],
 };
@@ -47,7 +48,8 @@ function importDirections(folder) {
             ...(folder === 'server'
               ? [
                   {
-                    regex: '(^|/)\\.\\./workflows/(?!messages$|call-options$|search-attributes$)',
+                    regex:
+                      '(^|/)\\.\\./workflows/(?!messages$|call-options$|turn-options$|search-attributes$)',
                     message: 'The server knows only messages and options of workflows.',
                     allowTypeImports: true,
                   },

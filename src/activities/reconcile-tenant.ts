@@ -1,10 +1,11 @@
 import { SERVICE_OWNER } from '../domain/principal';
 import type { ToolCallStart } from '../domain/call';
 import { isOpen } from '../domain/call';
-import { cancelCall } from '../domain/call-machine';
+import { cancelCall, type CancelInput } from '../domain/call-machine';
 import type { CallSnapshot } from '../store/calls';
 import type { TenantStore } from '../store/tenant-store';
 import type { TenantStores } from '../store/tenant-stores';
+import { reconcileTurns, type TurnWorkflows } from './reconcile-turns';
 import { sweepBlobs } from './sweep-blobs';
 
 /**
@@ -37,7 +38,7 @@ export interface CallWorkflows {
   stateOf(tenant: string, callId: string): Promise<'running' | 'ended' | 'unknown'>;
   start(start: ToolCallStart): Promise<void>;
   catchUp(tenant: string, callId: string): Promise<void>;
-  cancel(tenant: string, callId: string): Promise<void>;
+  giveUp(tenant: string, callId: string, input: CancelInput): Promise<void>;
   /** Call ids of workflows of the tenant that were terminated, failed or timed out after the given time. */
   listBroken(tenant: string, closedAfter: Date): AsyncIterable<string>;
   /** Call ids of running workflows of the tenant that were started before the given time. */
@@ -47,6 +48,7 @@ export interface CallWorkflows {
 export interface ReconcileDependencies {
   readonly stores: TenantStores;
   readonly workflows: CallWorkflows;
+  readonly turnWorkflows: TurnWorkflows;
 }
 
 export interface Reconciled {
@@ -59,7 +61,7 @@ export interface Reconciled {
 }
 
 export async function reconcileTenant(
-  { stores, workflows }: ReconcileDependencies,
+  { stores, workflows, turnWorkflows }: ReconcileDependencies,
   { tenant, now, onProgress }: { tenant: string; now: number; onProgress: () => void },
 ): Promise<Reconciled> {
   const store = stores.of(tenant);
@@ -69,9 +71,10 @@ export async function reconcileTenant(
   const broken = await checkOpen(sweep, workflows.listBroken(tenant, new Date(now - BROKEN_WINDOW_MS)));
   const open = await checkOpen(sweep, store.openCalls.sweep(MAX_PER_RUN, PAGE));
   const asked = await checkRunning(sweep);
+  const turns = await reconcileTurns(store, turnWorkflows, { now, before });
   return {
-    started,
-    closed: broken.closed + open.closed,
+    started: started + turns.started,
+    closed: broken.closed + open.closed + turns.closed,
     cancelled: broken.cancelled + open.cancelled,
     asked: broken.asked + open.asked + asked,
     swept: await sweepBlobs(
@@ -122,7 +125,7 @@ async function checkOpen(
     if ((await workflows.stateOf(store.tenant, callId)) !== 'running') {
       if (await closeAbandoned(store, snapshot, now)) closed += 1;
     } else if ((await store.threads.read(call.threadId))?.closed === true) {
-      await workflows.cancel(store.tenant, callId);
+      await workflows.giveUp(store.tenant, callId, { by: SERVICE_OWNER, code: 'thread_closed' });
       cancelled += 1;
     } else if (call.expiresAt !== undefined && Date.parse(call.expiresAt) <= before) {
       await workflows.catchUp(store.tenant, callId);

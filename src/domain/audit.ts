@@ -4,6 +4,7 @@ import type { Judge } from './judge';
 import { isQuarantined, type Point, type TextPoint } from './point';
 import type { Subject } from './subject';
 import type { CallStatus } from './call';
+import type { TurnStatus } from './turn';
 import type { WaitOutcome } from './wait';
 
 /**
@@ -24,12 +25,15 @@ type EventFacts =
   | { readonly type: 'wait_resolved'; readonly data: WaitResolved }
   | { readonly type: 'tool_finished'; readonly data: ToolFinished }
   | { readonly type: 'tool_call_finished' | 'text_finished'; readonly data: CallFinished }
+  | { readonly type: 'turn_started'; readonly data: TurnStarted }
+  | { readonly type: 'turn_finished'; readonly data: TurnFinished }
   | { readonly type: 'profile_changed'; readonly data: ProfileChanged };
 
 export type EventType = EventDraft['type'];
 
 export interface ToolCallStarted {
   readonly callId: string;
+  readonly turnId?: string;
   readonly tool: string;
   readonly toolUseId?: string;
   readonly profileId: string;
@@ -40,6 +44,7 @@ export interface ToolCallStarted {
 
 export interface TextStarted {
   readonly callId: string;
+  readonly turnId?: string;
   readonly point: TextPoint;
   readonly profileId: string;
   readonly profileVersion: number;
@@ -115,6 +120,22 @@ export interface CallFinished {
   readonly callId: string;
   readonly status: CallStatus;
   readonly denial?: { readonly by: DeniedBy; readonly hookId?: string; readonly reason: Reason };
+}
+
+export interface TurnStarted {
+  readonly turnId: string;
+  readonly profileId: string;
+  readonly profileVersion: number;
+  readonly model: string;
+  readonly requestedBy: string;
+  readonly subjectDigest: string;
+}
+
+export interface TurnFinished {
+  readonly turnId: string;
+  readonly status: TurnStatus;
+  readonly denial?: { readonly by: DeniedBy; readonly hookId?: string; readonly reason: Reason };
+  readonly failure?: Reason;
 }
 
 export interface ProfileChanged {

@@ -13,8 +13,9 @@ import type { CallStep } from './call-step';
 
 export function noteStarted(step: CallStep): void {
   const { start } = step;
-  const { callId, profile, requestedBy, subject } = start;
+  const { callId, turnId, profile, requestedBy, subject } = start;
   const facts = {
+    ...(turnId !== undefined && { turnId }),
     profileId: profile.id,
     profileVersion: profile.version,
     requestedBy: requestedBy.owner,

@@ -50,7 +50,8 @@ export function tickCall(start: CallStart, state: CallState, now: number): Trans
 
 export interface CancelInput {
   readonly by: string;
-  readonly code: 'call_cancelled' | 'thread_closed' | 'workflow_cancelled' | 'workflow_ended';
+  readonly code:
+    'call_cancelled' | 'turn_cancelled' | 'thread_closed' | 'workflow_cancelled' | 'workflow_ended';
 }
 
 export type CancelReply = { readonly ok: true } | { readonly ok: false; readonly status: CallStatus };

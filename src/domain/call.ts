@@ -29,6 +29,8 @@ interface StartBase {
   readonly tenant: string;
   readonly callId: string;
   readonly threadId: string;
+  /** Of a call that is a part of a turn. */
+  readonly turnId?: string;
   readonly profile: PinnedProfile;
   readonly subject: Subject;
   readonly requestDigest: string;
@@ -67,6 +69,7 @@ export type CallRecord = ToolCallRecord | TextRecord;
 export interface RecordBase {
   readonly id: string;
   readonly threadId: string;
+  readonly turnId?: string;
   readonly status: CallStatus;
   readonly denial?: Denial;
   readonly profileId: string;
@@ -148,6 +151,7 @@ function newRecordBase(start: CallStart, status: CallStatus, expiresAt: string):
   return {
     id: start.callId,
     threadId: start.threadId,
+    ...(start.turnId !== undefined && { turnId: start.turnId }),
     status,
     profileId: start.profile.id,
     profileVersion: start.profile.version,

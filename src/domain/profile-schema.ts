@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_GRANT_TTL_MS, DEFAULT_OUTPUT_TIMEOUT_MS, MAX_WAIT_MS } from './hook-limits';
 import { fieldFaultAt } from './condition-schema';
 import { hooksSchema } from './hook-schema';
+import { instructionsSchema, modelSchema } from './model-schema';
 import { MAX_PERMISSIONS, permissionSchema } from './permission-schema';
 import { always, partsOf, refuseRepeatedIds } from './schema-faults';
 import { toolsListSchema } from './tool-schema';
@@ -49,6 +50,8 @@ const members = {
   }),
   unmatchedTools: unmatchedToolsSchema.default('allow'),
   tools: toolsListSchema.default([]).meta({ description: 'The tools that are known, with their schemas.' }),
+  model: modelSchema.optional().meta({ description: 'Runs the turns of the profile.' }),
+  instructions: instructionsSchema.optional(),
 };
 
 /** What a client writes. `hooks` absent means: install the default hooks. */
@@ -67,6 +70,8 @@ export const configurationPatchSchema = z.strictObject({
   permissions: permissionsSchema.optional(),
   unmatchedTools: unmatchedToolsSchema.optional(),
   tools: toolsListSchema.optional(),
+  model: modelSchema.optional(),
+  instructions: instructionsSchema.optional(),
   timeouts: timeoutsSchema.optional(),
 });
 

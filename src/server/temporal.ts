@@ -10,17 +10,21 @@ import {
 import { callWorkflowId, type CallStart, type ToolCallStart } from '../domain/call';
 import type { AnswerInput, ResolveReply } from '../domain/call-answer';
 import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/call-machine';
+import { turnWorkflowId, type TurnStart, type TurnStatus } from '../domain/turn';
 import type { PendingInput, PendingReply } from '../domain/call-pending';
 import {
   answerPendingUpdate,
   cancelCallUpdate,
+  cancelTurnUpdate,
   claimDecisionUpdate,
   decideUpdate,
   reportResultUpdate,
   resolveWaitUpdate,
 } from '../workflows/messages';
 import { callOptions, workflowTypeOf, type CallMemo } from '../workflows/call-options';
+import { turnOptions } from '../workflows/turn-options';
 import type { toolCall } from '../workflows/call/tool-call';
+import type { turn } from '../workflows/turn/turn';
 
 /** A message to a workflow, or that there is no running workflow to take it. */
 export type Reached<Reply> =
@@ -48,6 +52,10 @@ export interface CallGateway {
   answerPending(tenant: string, callId: string, input: PendingInput): Promise<Reached<PendingReply>>;
   /** Asks for the decision of a call that was answered `pending`. */
   claim(tenant: string, callId: string, input: PendingInput): Promise<Reached<PendingReply>>;
+  /** Starts the workflow of a turn that the server has stored. */
+  startTurn(start: TurnStart): Promise<Started>;
+  /** Gives a turn up, and waits until it has ended. */
+  cancelTurn(tenant: string, turnId: string, input: CancelInput): Promise<Reached<{ status: TurnStatus }>>;
   /** What the workflow of a call says of it that the store does not know yet. */
   findUnstored(tenant: string, callId: string): Promise<Unstored>;
   /** Rejects while Temporal cannot be reached. */
@@ -112,6 +120,13 @@ export function createCallGateway(options: {
       reach(() => handleOf(tenant, callId).executeUpdate(answerPendingUpdate, { args: [input] })),
     claim: (tenant, callId, input) =>
       reach(() => handleOf(tenant, callId).executeUpdate(claimDecisionUpdate, { args: [input] })),
+    startTurn: (start) => started(() => workflow.start<typeof turn>('turn', turnOptions(start, taskQueue))),
+    cancelTurn: (tenant, turnId, input) =>
+      reach(() =>
+        workflow
+          .getHandle<typeof turn>(turnWorkflowId(tenant, turnId))
+          .executeUpdate(cancelTurnUpdate, { args: [input] }),
+      ),
     async findUnstored(tenant, callId) {
       try {
         const { memo } = await bounded(() => handleOf(tenant, callId).describe());

@@ -47,6 +47,14 @@ export interface Keyspace {
   readonly callsOpen: string;
   /** Where the sweep over `callsOpen` goes on. */
   readonly callsOpenCursor: string;
+  /** Hash: json, start, profile, ended; step:<n> and, while it runs, said:<n>. */
+  turn(id: string): string;
+  /** Sorted set: turns by their place in the thread. */
+  threadTurns(id: string): string;
+  /** Sorted set by time: turns whose workflow start is not yet confirmed. */
+  readonly turnsUnstarted: string;
+  /** Sorted set by name (all scores 0): turns of the tenant that have not ended. */
+  readonly turnsOpen: string;
   /** Hash: json, state, openedAt. */
   wait(id: string): string;
   /** Sorted set: open waits in the order in which they were opened. */
@@ -82,6 +90,10 @@ export function keyspaceOf(tenant: string): Keyspace {
     threadWaits: (id) => at('thread', id, 'waits'),
     call: (id) => at('call', id),
     callBlob: (callId, name) => at('call', callId, 'blob', name),
+    turn: (id) => at('turn', id),
+    threadTurns: (id) => at('thread', id, 'turns'),
+    turnsUnstarted: at('turns', 'unstarted'),
+    turnsOpen: at('turns', 'open'),
     blobsUnclaimed: at('blobs', 'unclaimed'),
     threadToolUses: (id) => at('thread', id, 'tool-uses'),
     pendingCalls: (identity) => at('pending', identity),

@@ -12,6 +12,7 @@ import { PendingCalls } from './pending-calls';
 import { Profiles } from './profiles';
 import { Settings } from './settings';
 import { Threads } from './threads';
+import { Turns } from './turns';
 import { Waits } from './waits';
 
 /** Everything that is stored for one tenant. */
@@ -28,6 +29,7 @@ export interface TenantStore {
   readonly profiles: Profiles;
   readonly settings: Settings;
   readonly threads: Threads;
+  readonly turns: Turns;
   readonly waits: Waits;
   /** Rejects while the store cannot be written to. */
   ping(): Promise<void>;
@@ -49,11 +51,12 @@ export async function openTenantStore(options: {
   const blobs = new Blobs(redis, keyspace);
   const settings = new Settings(redis, keyspace);
   const knownSecrets = options.knownSecrets ?? (() => Promise.resolve([]));
+  const audited = new AuditedEvents(blobs, settings, knownSecrets);
   return {
     tenant: options.tenant,
     apiKeys: new ApiKeys(redis, keyspace),
     blobs,
-    calls: new Calls(redis, keyspace, new AuditedEvents(blobs, settings, knownSecrets)),
+    calls: new Calls(redis, keyspace, audited),
     changes,
     deliveries: new Deliveries(redis, keyspace),
     events: new Events(redis, keyspace),
@@ -62,6 +65,7 @@ export async function openTenantStore(options: {
     profiles: new Profiles(redis, keyspace),
     settings,
     threads: new Threads(redis, keyspace),
+    turns: new Turns(redis, keyspace, audited),
     waits: new Waits(redis, keyspace),
     ping: async () => {
       // A write, because a store that only reads cannot record a decision.

@@ -21,6 +21,8 @@ export interface ThreadSnapshot {
 export interface OpenWork {
   /** How many calls have not ended. */
   readonly openCalls: number;
+  /** The turn that is running. */
+  readonly turn?: string;
   readonly openWaits: readonly string[];
 }
 
@@ -117,11 +119,12 @@ export class Threads {
   }
 
   async readOpenWork(threadId: string): Promise<OpenWork> {
-    const [openCalls, openWaits] = await Promise.all([
+    const [openCalls, openWaits, turn] = await Promise.all([
       this.redis.sCard(this.keyspace.threadOpenCalls(threadId)),
       this.redis.sMembers(this.keyspace.threadWaits(threadId)),
+      this.redis.hGet(this.keyspace.thread(threadId), 'turn'),
     ]);
-    return { openCalls, openWaits };
+    return { openCalls, openWaits, ...(turn !== null && { turn }) };
   }
 
   /** The calls of a thread that have not ended, in no order. */

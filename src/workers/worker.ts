@@ -6,8 +6,10 @@ import {
   type HookActivities,
   type HookDependencies,
 } from '../activities/hook-activities';
+import { createTurnActivities, type TurnActivities } from '../activities/turn-activities';
+import { ModelCaller } from '../model/model-caller';
 import { createReconcileActivities, type ReconcileActivities } from '../activities/reconcile';
-import { createCallWorkflows } from '../activities/call-workflows';
+import { createCallWorkflows, createTurnWorkflows } from '../activities/call-workflows';
 import type { TenantStores } from '../store/tenant-stores';
 
 export interface WorkerOptions {
@@ -23,14 +25,16 @@ export interface WorkerOptions {
   readonly identity?: string;
 }
 
-export type Activities = CallStoreActivities & HookActivities & ReconcileActivities;
+export type Activities = CallStoreActivities & HookActivities & ReconcileActivities & TurnActivities;
 
 export function createActivities({ client, taskQueue, stores, hooks }: WorkerOptions): Activities {
   const workflows = createCallWorkflows(client.workflow, taskQueue);
+  const turnWorkflows = createTurnWorkflows(client.workflow, taskQueue);
   return {
     ...createCallStoreActivities({ stores }),
     ...createHookActivities({ stores, ...hooks }),
-    ...createReconcileActivities({ stores, workflows }),
+    ...createReconcileActivities({ stores, workflows, turnWorkflows }),
+    ...createTurnActivities({ stores, model: new ModelCaller(hooks), workflows }),
   };
 }
 

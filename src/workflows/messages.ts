@@ -1,6 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { JsonValue } from '../domain/json-value';
 import type { CallStatus } from '../domain/call';
+import type { TurnStatus } from '../domain/turn';
 import type { AnswerInput, ResolveReply } from '../domain/call-answer';
 import type { PendingInput, PendingReply } from '../domain/call-pending';
 import type { CancelInput, CancelReply, ResultInput, ResultReply } from '../domain/call-machine';
@@ -30,6 +31,9 @@ export const answerPendingUpdate = defineUpdate<PendingReply, [PendingInput]>('a
 export const claimDecisionUpdate = defineUpdate<PendingReply, [PendingInput]>('claimDecision');
 
 export const cancelCallUpdate = defineUpdate<CancelReply, [CancelInput]>('cancelCall');
+
+/** Gives a turn up; answered when it has ended, with the status that it then has. */
+export const cancelTurnUpdate = defineUpdate<{ status: TurnStatus }, [CancelInput]>('cancelTurn');
 
 /** Asks the workflow to compare itself with the store: it adopts what is newer there, or restores what is missing. */
 export const catchUpSignal = defineSignal('catchUp');

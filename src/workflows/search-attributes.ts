@@ -1,4 +1,5 @@
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
+import type { TurnStart, TurnStatus } from '../domain/turn';
 import { isTextStart, type CallStart, type CallStatus } from '../domain/call';
 
 // At most 10 keyword attributes per namespace on a stock server; they are stored in clear, so never a value or secret.
@@ -28,5 +29,19 @@ export function attributesAtStart(start: CallStart): SearchAttributePair[] {
 
 /** Set once, at the end: each change in between would cost an event in every history. */
 export function attributesAtEnd(status: CallStatus): SearchAttributePair[] {
+  return [{ key: STATUS, value: status }];
+}
+
+export function attributesOfTurn(start: TurnStart): SearchAttributePair[] {
+  return [
+    { key: TENANT, value: start.tenant },
+    { key: THREAD, value: start.threadId },
+    { key: PROFILE, value: start.profile.id },
+    { key: OWNER, value: start.owner },
+    { key: STATUS, value: 'open' },
+  ];
+}
+
+export function attributesAtTurnEnd(status: TurnStatus): SearchAttributePair[] {
   return [{ key: STATUS, value: status }];
 }

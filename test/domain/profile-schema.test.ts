@@ -149,6 +149,7 @@ test('nothing is skipped quietly: every fault of a profile is listed at once', (
     ],
     timeouts: { outputTimeoutMs: 1, extra: 1 },
     model: {},
+    notifications: {},
   });
   expect(faults.sort()).toEqual(
     [
@@ -162,7 +163,9 @@ test('nothing is skipped quietly: every fault of a profile is listed at once', (
       '/hooks/4/processor/asyncTimeoutMs',
       '/hooks/4/processor/minApprovals',
       '/hooks/5',
-      '/model',
+      '/model/baseUrl',
+      '/model/name',
+      '/notifications',
       '/timeouts/extra',
       '/timeouts/outputTimeoutMs',
     ].sort(),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { createCallWorkflows } from '../../src/activities/call-workflows';
+import { createCallWorkflows, createTurnWorkflows } from '../../src/activities/call-workflows';
 import { reconcileTenant, type Reconciled } from '../../src/activities/reconcile-tenant';
 import type { Scope } from '../../src/domain/principal';
 import { startNexus } from '../../src/server/nexus/start-nexus';
@@ -56,6 +56,8 @@ export interface SceneOptions {
   readonly servers?: Servers;
   /** What stands before the tool `pay`; no hook stands before any other. */
   readonly hooks: readonly Approval[];
+  /** More of the profile's configuration. */
+  readonly configuration?: object;
   readonly outputTimeoutMs?: number;
   /** How long Nexus keeps its callers waiting for Temporal; default as in production. */
   readonly decisionTimeoutMs?: number;
@@ -112,6 +114,7 @@ async function openScene(options: SceneOptions): Promise<Scene> {
     configuration: {
       hooks: hooks.map(approvalHook),
       ...(outputTimeoutMs !== undefined && { timeouts: { outputTimeoutMs } }),
+      ...options.configuration,
     },
   });
   expect(profile.status).toBe(201);
@@ -130,7 +133,11 @@ async function openScene(options: SceneOptions): Promise<Scene> {
     nexus: (crashAt) => start('nexus-program', crashAt),
     reconcile: (aheadMs = 61_000) =>
       reconcileTenant(
-        { stores, workflows: createCallWorkflows(client.workflow, tenant) },
+        {
+          stores,
+          workflows: createCallWorkflows(client.workflow, tenant),
+          turnWorkflows: createTurnWorkflows(client.workflow, tenant),
+        },
         { tenant, now: Date.now() + aheadMs, onProgress: () => undefined },
       ),
     async close() {

@@ -16,7 +16,7 @@ export async function untilTold(ask: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** A 503 or 504 while a call is being decided: nothing is lost, ask again there (design §3). */
+/** A 503 or 504 while a call is being decided: nothing is lost, ask again there. */
 export function expectAddressed(answer: Answer): void {
   expect(answer.body).toMatchObject({ callId: expect.any(String) as string });
   expect(answer.headers.get('location')).toContain(answer.body.callId);

@@ -4,6 +4,8 @@ import { TenantStores } from '../../src/store/tenant-stores';
 import { newTenant, newThread, NOW, openStore, startIn } from '../store/fixtures';
 
 /** Of Temporal only the listing is played here: 2,500 real workflows would take minutes. The other rules are tried on real ones in test/faults. */
+const noTurns = { stateOf: () => Promise.resolve('unknown' as const), start: () => Promise.resolve() };
+
 test('each of 2,500 running workflows is looked at, and the one that the store lost is asked to catch up', async () => {
   const store = await openStore(newTenant());
   const threadId = await newThread(store);
@@ -18,7 +20,7 @@ test('each of 2,500 running workflows is looked at, and the one that the store l
     stateOf: async () => 'running',
     start: async () => undefined,
     catchUp: async (_, callId) => void asked.push(callId),
-    cancel: async () => undefined,
+    giveUp: async () => undefined,
     async *listBroken() {},
     async *listRunning() {
       yield* starts.map(({ callId }) => callId);
@@ -27,7 +29,7 @@ test('each of 2,500 running workflows is looked at, and the one that the store l
   };
   // Before any deadline, so that nothing else is asked.
   await reconcileTenant(
-    { stores: new TenantStores([store]), workflows },
+    { stores: new TenantStores([store]), workflows, turnWorkflows: noTurns },
     { tenant: store.tenant, now: NOW + 1, onProgress: () => undefined },
   );
   expect(asked).toEqual(['a-call-that-the-store-lost']);

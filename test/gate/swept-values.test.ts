@@ -1,4 +1,4 @@
-import { createCallWorkflows } from '../../src/activities/call-workflows';
+import { createCallWorkflows, createTurnWorkflows } from '../../src/activities/call-workflows';
 import { reconcileTenant } from '../../src/activities/reconcile-tenant';
 import { callWorkflowId } from '../../src/domain/call';
 import { createClient } from 'redis';
@@ -16,7 +16,11 @@ afterAll(() => stack.stop());
 /** One pass of the reconciler, as it would be a minute from now. */
 const reconcile = () =>
   reconcileTenant(
-    { stores: stack.stores, workflows: createCallWorkflows(stack.client.workflow, stack.taskQueue) },
+    {
+      stores: stack.stores,
+      workflows: createCallWorkflows(stack.client.workflow, stack.taskQueue),
+      turnWorkflows: createTurnWorkflows(stack.client.workflow, stack.taskQueue),
+    },
     { tenant: stack.tenant, now: Date.now() + 61_000, onProgress: () => undefined },
   );
 
@@ -66,7 +70,11 @@ test('an output that is judged when its workflow is terminated is gone when the 
 test('a young value is left alone', async () => {
   await stack.store.blobs.write('never-started', 'output-young', SECRET);
   const report = await reconcileTenant(
-    { stores: stack.stores, workflows: createCallWorkflows(stack.client.workflow, stack.taskQueue) },
+    {
+      stores: stack.stores,
+      workflows: createCallWorkflows(stack.client.workflow, stack.taskQueue),
+      turnWorkflows: createTurnWorkflows(stack.client.workflow, stack.taskQueue),
+    },
     { tenant: stack.tenant, now: Date.now() + 50_000, onProgress: () => undefined },
   );
   expect(report.swept).toBe(0);

@@ -1,20 +1,8 @@
 import { callWorkflowId } from '../../src/domain/call';
 import { startReceiver, type Behaviour, type Receiver } from '../support/receiver';
 import { Scene } from '../support/scene';
-import type { Stack } from '../support/stack';
-
-/**
- * The paths of the tool-call workflow of which a history is kept. Each is played on real servers and gives the id of
- * the call whose history is the record; a parked one is left open.
- */
-export interface RecordedPath {
-  readonly name: string;
-  readonly skipTime?: true;
-  play(stack: Stack): Promise<string>;
-}
-
-const parkedWaitOf = (call: { body: { pendingWaits: { id: string }[] } }): string =>
-  call.body.pendingWaits[0]!.id;
+import { parkedWaitOf, type RecordedPath } from './recorded-path';
+import { TURN_PATHS } from './turn-paths';
 
 const later: Behaviour = (_, response) => {
   response.writeHead(202).end();
@@ -253,6 +241,7 @@ export const RECORDED_PATHS: readonly RecordedPath[] = [
         },
       ),
   },
+  ...TURN_PATHS,
   {
     name: 'pending-then-handed-out-and-completed',
     async play(stack) {

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
-import { callWorkflowId } from '../../src/domain/call';
+import { workflowIdOf } from '../support/decoded-history';
 import { startStack } from '../support/stack';
 import { RECORDED_PATHS } from './paths';
 
@@ -13,8 +13,8 @@ async function main([folder]: string[]): Promise<void> {
     const file = join(folder, `${path.name}.json`);
     if (existsSync(file)) continue;
     const stack = await startStack({ skipTime: path.skipTime ?? false });
-    const callId = await path.play(stack);
-    const handle = stack.client.workflow.getHandle(callWorkflowId(stack.tenant, callId));
+    const id = await path.play(stack);
+    const handle = stack.client.workflow.getHandle(workflowIdOf(stack.tenant, id));
     // Identities and sticky queues name the process and the host that recorded; nobody needs to know.
     const json = historyToJSON(await handle.fetchHistory()).replaceAll(
       `${process.pid}@${hostname()}`,

@@ -75,6 +75,15 @@ export class Scene {
     return this.agent.post(`/v1/threads/${this.threadId}/tool-calls`, { tool, input, ...more }, headers);
   }
 
+  turn(text: string, headers: Record<string, string> = {}, more: object = {}): Promise<Answer> {
+    return this.agent.post(`/v1/threads/${this.threadId}/turns`, { text, ...more }, headers);
+  }
+
+  readTurn(turnId: string, seconds = 0, by = this.agent): Promise<Answer> {
+    const headers: Record<string, string> = seconds === 0 ? {} : { prefer: `wait=${seconds}` };
+    return by.get(`/v1/threads/${this.threadId}/turns/${turnId}`, headers);
+  }
+
   /** A text at one of the text points. */
   text(
     collection: 'inputs' | 'outputs',

@@ -26,6 +26,7 @@ export function hookInput(
     tenantId: start.tenant,
     profile: { id: start.profile.id, version: start.profile.version },
     thread: { id: start.threadId, metadata },
+    ...(start.turnId !== undefined && { turnId: start.turnId }),
     callId: start.callId,
     ...(!isTextStart(start) && {
       ...(start.toolUseId !== undefined && { toolUseId: start.toolUseId }),

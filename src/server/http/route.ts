@@ -49,7 +49,7 @@ export interface RouteRequest {
 }
 
 /** Members of the request's one log line. */
-export type Annotations = Readonly<Partial<Record<'callId' | 'workflowId' | 'tenant', string>>>;
+export type Annotations = Readonly<Partial<Record<'callId' | 'turnId' | 'workflowId' | 'tenant', string>>>;
 
 export interface HandlerInput<Params, Query, Headers, Body, Principal> {
   readonly params: Params;

@@ -10,6 +10,7 @@ import { createCloseThreadRoute } from './routes/close-thread';
 import { createDeliveryRoute } from './routes/deliveries';
 import { createResolveRoutes } from './routes/resolve';
 import { createTextRoutes } from './routes/texts';
+import { createTurnRoutes } from './routes/turns';
 import { createToolCallRoutes } from './routes/tool-calls';
 import { createToolResultRoute } from './routes/tool-results';
 import { upgradeAllDefaults } from './upgrade-defaults';
@@ -58,6 +59,7 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
     extraRoutes: [
       ...createToolCallRoutes(gateway),
       ...createTextRoutes(gateway),
+      ...createTurnRoutes(gateway),
       createToolResultRoute(gateway),
       createCloseThreadRoute(gateway),
       ...createResolveRoutes(new WaitResolver(sender)),

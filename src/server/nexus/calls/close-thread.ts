@@ -1,5 +1,7 @@
 import type { CallGateway } from '../../temporal';
+import { HttpProblem } from '../../http/problem';
 import type { NexusPrincipal } from '../nexus-principal';
+import { giveUpTurn } from '../turns/turn-access';
 import { visibleThread } from '../profile-access';
 import { reachCall } from './reach-call';
 
@@ -18,6 +20,8 @@ export async function closeThread(
 
   const listener = store.changes.listen(threadId);
   try {
+    const { turn } = await store.threads.readOpenWork(threadId);
+    if (turn !== undefined) await endTurnOf(gateway, { principal, threadId, turnId: turn });
     const left = await store.threads.listOpenCalls(threadId);
     const cancelNext = async (): Promise<void> => {
       for (let callId = left.pop(); callId !== undefined; callId = left.pop()) {
@@ -29,12 +33,25 @@ export async function closeThread(
 
     const until = Date.now() + PATIENCE_MS;
     for (;;) {
-      const { openCalls } = await store.threads.readOpenWork(threadId);
+      const open = await store.threads.readOpenWork(threadId);
+      const openCalls = open.openCalls + Number(open.turn !== undefined);
       const patience = until - Date.now();
       if (openCalls === 0 || patience <= 0 || signal.aborted) return openCalls;
       await listener.next(patience, signal);
     }
   } finally {
     listener.stop();
+  }
+}
+
+/** A turn that ends by itself meanwhile has ended, too. */
+async function endTurnOf(
+  gateway: CallGateway,
+  at: { principal: NexusPrincipal; threadId: string; turnId: string },
+): Promise<void> {
+  try {
+    await giveUpTurn(gateway, at, 'thread_closed');
+  } catch (error) {
+    if (!(error instanceof HttpProblem)) throw error;
   }
 }

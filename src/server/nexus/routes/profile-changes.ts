@@ -6,7 +6,7 @@ import { HttpProblem } from '../../http/problem';
 import { changeProfile, withHooks } from '../change-profile';
 import { defineRoute, type NexusRoute } from '../define-route';
 import { ifMatchHeader, optionalIfMatch } from '../if-match';
-import { refuseLocalHooks } from '../local-hooks';
+import { refuseLocalAddresses } from '../local-addresses';
 import { profileSchema, profileView } from '../views/profile';
 
 export function createProfileChangeRoutes({ development }: { development: boolean }): NexusRoute[] {
@@ -36,7 +36,7 @@ const updateProfile = (development: boolean) =>
       200: { description: 'The next version', schema: profileSchema, headers: { ETag: 'Its version' } },
     },
     handler: async ({ params, headers, body, principal }) => {
-      refuseLocalHooks(body.configuration?.hooks, development);
+      refuseLocalAddresses(body.configuration ?? {}, development);
       const next = await changeProfile(principal, params.profileId, requireIfMatch(headers['If-Match']), {
         edit: (profile) => patched(profile, body),
         write: (edited) =>

@@ -7,7 +7,7 @@ import type { ConfigurationInput } from '../../../domain/profile-schema';
 import { cursorFor } from '../../http/cursor';
 import { etagOf } from '../../http/etag';
 import { cursorQuery, limitQuery, pageOf } from '../../http/page';
-import { refuseLocalHooks } from '../local-hooks';
+import { refuseLocalAddresses } from '../local-addresses';
 import { defineRoute, type NexusRoute } from '../define-route';
 import { maySeeProfile, requireWholeTenant, visibleProfile } from '../profile-access';
 import { profileSchema, profileView } from '../views/profile';
@@ -47,7 +47,7 @@ function createProfile({ defaultHooks, development }: ProfileRouteOptions): Nexu
     },
     handler: async ({ body, principal }) => {
       requireWholeTenant(principal);
-      refuseLocalHooks(body.configuration.hooks, development);
+      refuseLocalAddresses(body.configuration, development);
       const profile = newProfile(body.name, body.configuration, defaultHooks);
       const written = await principal.store.profiles.put(profile, {
         change: 'created',

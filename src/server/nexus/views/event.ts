@@ -5,6 +5,8 @@ import type { EventType, StoredEvent } from '../../../domain/audit';
 const TYPES: Readonly<Record<EventType, true>> = {
   thread_created: true,
   thread_closed: true,
+  turn_started: true,
+  turn_finished: true,
   tool_call_started: true,
   text_started: true,
   text_finished: true,

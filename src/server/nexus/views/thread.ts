@@ -27,11 +27,15 @@ export async function threadView(
   { thread, closed }: ThreadSnapshot,
 ): Promise<ThreadView> {
   const { id, profileId, metadata, createdAt } = thread;
-  const { openCalls, openWaits } = await principal.store.threads.readOpenWork(id);
+  const { openCalls, openWaits, turn } = await principal.store.threads.readOpenWork(id);
   const pendingWaits = await openWaitViews(principal.store, openWaits, {
     withValue: maySeeValues(principal),
   });
-  const state = threadState({ closed, isWaiting: pendingWaits.length > 0, isRunning: openCalls > 0 });
+  const state = threadState({
+    closed,
+    isWaiting: pendingWaits.length > 0,
+    isRunning: openCalls > 0 || turn !== undefined,
+  });
   return { id, profileId, metadata, state, pendingWaits, createdAt };
 }
 
