@@ -5,7 +5,9 @@ import { dueHook, type CallState } from '../domain/call-state';
 import { mayTryAtOnce } from '../domain/hook-attempts';
 import type { Transition } from '../domain/transition';
 import type { TenantStores } from '../store/tenant-stores';
-import { evaluateHook, type EvaluationResult } from './hooks/evaluate-hook';
+import { evaluateHook } from './hooks/evaluate-hook';
+import type { EvaluationResult } from './hooks/recording';
+import { prepareReview, recordReview, type PreparedReview, type ReviewFailure } from './hooks/review';
 import { keepEdit, type KeptEdit } from './hooks/keep-edit';
 import type { Delivering } from './hooks/send-delivery';
 
@@ -44,6 +46,18 @@ export type PatientReply =
   /** The store does not know the call, or no hook of it is due. */
   | { readonly kind: 'nothing_due' };
 
+export interface RecordReview {
+  readonly tenant: string;
+  readonly callId: string;
+  /** The review, when it came about. */
+  readonly turnId?: string;
+  /** Why there is no verdict to read. */
+  readonly failure?: ReviewFailure;
+  readonly latencyMs: number;
+  /** The workflow's clock, in milliseconds since the epoch. */
+  readonly now: number;
+}
+
 export interface HookActivities {
   /**
    * For a local activity: asks the due hook once, briefly, and those that are due after it as long as the time lasts.
@@ -52,11 +66,15 @@ export interface HookActivities {
   askHookAtOnce(ask: AskAtOnce): Promise<AskReply>;
   /** For an ordinary activity: asks the due hook of a stored call with all its attempts. */
   askHookPatiently(ask: AskPatiently): Promise<PatientReply>;
+  /** Makes the turn in which the due agent hook judges. */
+  prepareReview(review: { tenant: string; callId: string }): Promise<PreparedReview>;
+  /** Records what the review came to as the hook's answer. */
+  recordReview(review: RecordReview): Promise<PatientReply>;
   /** Keeps a value that a person sent by signal, and says what is wrong with one that cannot be used. */
   keepEdit(edit: { tenant: string; callId: string; value: JsonValue }): Promise<KeptEdit>;
 }
 
-export type { KeptEdit };
+export type { KeptEdit, PreparedReview, ReviewFailure };
 
 export interface HookDependencies extends Delivering {
   readonly stores: TenantStores;
@@ -126,6 +144,8 @@ export function createHookActivities({ stores, publicUrl, ...delivering }: HookD
       }
     },
 
+    prepareReview: ({ tenant, callId }) => prepareReview(stores.of(tenant), callId),
+    recordReview: ({ tenant, callId, ...review }) => recordReview(stores.of(tenant), callId, review),
     keepEdit: ({ tenant, callId, value }) => keepEdit(stores.of(tenant), callId, value),
   };
 }

@@ -69,6 +69,8 @@ export interface HookDecision {
   readonly resolvedBy?: readonly string[];
   /** Of a hook that was asked by HTTP. */
   readonly deliveryId?: string;
+  /** The turn in which another model judged. */
+  readonly reviewTurnId?: string;
   /** How often it was asked. */
   readonly attempts?: number;
   readonly profileVersion: number;
@@ -164,6 +166,7 @@ export interface DecisionFacts {
   readonly profileVersion: number;
   readonly latencyMs: number;
   readonly delivery?: { readonly deliveryId: string; readonly attempts: number };
+  readonly review?: { readonly reviewTurnId: string };
 }
 
 export function hookDecision(
@@ -213,7 +216,7 @@ export function askDecision(
   };
 }
 
-function judgement(judge: Judge, { callId, profileVersion, latencyMs, delivery }: DecisionFacts) {
+function judgement(judge: Judge, { callId, profileVersion, latencyMs, delivery, review }: DecisionFacts) {
   return {
     callId,
     hookId: judge.id,
@@ -223,6 +226,7 @@ function judgement(judge: Judge, { callId, profileVersion, latencyMs, delivery }
     mode: judge.mode,
     latencyMs,
     ...delivery,
+    ...review,
     profileVersion,
   };
 }

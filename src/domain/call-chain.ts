@@ -49,7 +49,7 @@ export function proceed(step: CallStep): void {
     if (!hookMatches(step.state.chain.subject, placed)) continue;
     const { processor, mode } = placed.hook;
     if (mode === 'enforce') step.update({ chain: { ...step.state.chain, enforced: true } });
-    if (processor.type === 'url') {
+    if (processor.type !== 'client') {
       step.update({ due: true });
       step.await({});
       return;

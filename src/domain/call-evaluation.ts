@@ -2,14 +2,15 @@ import type { Reason } from './denial';
 import type { HookResult } from './hook-result';
 import { judgeOfHook } from './judge';
 import { openWait } from './call-parking';
-import type { PlacedUrlHook } from './hook';
+import type { PlacedAskedHook } from './hook';
+import { MAX_WAIT_MS } from './hook-limits';
 import { hookPrincipal } from './principal';
 import type { Subject } from './subject';
 import { askedPersonsWait, proceed, titleFor } from './call-chain';
 import { dueHook } from './call-state';
 import type { Asked, CallStep } from './call-step';
 
-/** What came of asking a hook by HTTP. */
+/** What came of asking a hook, by HTTP or of another model. */
 export type HookAnswer =
   /** It answered; `late` when its answer came to the callback before the promise of it had been read. */
   | { readonly kind: 'result'; readonly result: JudgedResult; readonly late?: true }
@@ -17,7 +18,7 @@ export type HookAnswer =
   | { readonly kind: 'later' }
   | {
       readonly kind: 'failed';
-      readonly outcome: 'timeout' | 'invalid' | 'unreachable';
+      readonly outcome: 'timeout' | 'invalid' | 'unreachable' | 'nested_agent';
       readonly reason: Reason;
     };
 
@@ -32,11 +33,7 @@ export interface JudgedResult {
  * Lets the answer of the due hook into the chain and goes on to the next hook. The state after it is decided by the
  * answer alone, so whoever stores this step first has decided what the hook said.
  */
-export function applyHookAnswer(
-  step: CallStep,
-  answer: HookAnswer,
-  asked: Asked & { delivery: { deliveryId: string; attempts: number } },
-): void {
+export function applyHookAnswer(step: CallStep, answer: HookAnswer, asked: Asked): void {
   const placed = dueHook(step.start, step.state);
   if (placed === undefined) throw new Error('no hook is due');
   const { due: _, ...state } = step.state;
@@ -46,9 +43,9 @@ export function applyHookAnswer(
 
 function letAnswerIn(
   step: CallStep,
-  placed: PlacedUrlHook,
+  placed: PlacedAskedHook,
   answer: HookAnswer,
-  asked: Asked & { delivery: { deliveryId: string; attempts: number } },
+  asked: Asked,
 ): 'go_on' | 'parked' {
   const judge = judgeOfHook(placed);
   const { hook } = placed;
@@ -63,6 +60,8 @@ function letAnswerIn(
         step.decide(judge, { outcome: 'answered', by: 'policy', decision: 'defer', reason }, asked);
         return 'go_on';
       }
+      if (asked.delivery === undefined || hook.processor.type !== 'url')
+        throw new Error('only a delivery is answered later');
       openWait(step, judge, {
         kind: 'delivery',
         title: `Answer of hook ${hook.id}`,
@@ -86,7 +85,11 @@ function letAnswerIn(
       openWait(
         step,
         judge,
-        askedPersonsWait(step.start, titleFor(step.start, hook.point), hook.processor.asyncTimeoutMs),
+        askedPersonsWait(
+          step.start,
+          titleFor(step.start, hook.point),
+          hook.processor.asyncTimeoutMs ?? MAX_WAIT_MS,
+        ),
       );
       return 'parked';
     }

@@ -1,5 +1,5 @@
 import type { ChainState } from './hook-chain';
-import { hooksAt, isUrlHook, type PlacedUrlHook } from './hook';
+import { hooksAt, isAgentHook, isUrlHook, type PlacedAskedHook } from './hook';
 import type { Point } from './point';
 import type { StoredWait } from './stored-wait';
 import type { BlobSubject } from './subject';
@@ -32,7 +32,7 @@ export interface CallState<Record extends CallRecord = CallRecord> {
   readonly chain: ChainState;
   /** How many of the point's hooks are behind: asked, or passed over. */
   readonly asked: number;
-  /** Whether the next of the point's hooks is one to be asked by HTTP. */
+  /** Whether the next of the point's hooks is one to be asked, by HTTP or of another model. */
   readonly due?: true;
   /** What the tool gave, from its report until its hooks have judged it. */
   readonly reported?: ReportedResult;
@@ -97,11 +97,11 @@ export function pointOf({ call, reported }: CallState): Point {
   return reported === undefined ? 'before_tool_call' : 'after_tool_call';
 }
 
-/** The hook that has to be asked by HTTP before the call can go on. */
-export function dueHook(start: CallStart, state: CallState): PlacedUrlHook | undefined {
+/** The hook that has to be asked, by HTTP or of another model, before the call can go on. */
+export function dueHook(start: CallStart, state: CallState): PlacedAskedHook | undefined {
   if (state.due !== true || !isOpen(state.call.status)) return undefined;
   const placed = hooksAt(start.profile.hooks, pointOf(state))[state.asked];
-  return placed !== undefined && isUrlHook(placed) ? placed : undefined;
+  return placed !== undefined && (isUrlHook(placed) || isAgentHook(placed)) ? placed : undefined;
 }
 
 /** Whether nothing happens with the call unless somebody outside acts or its time is over. */

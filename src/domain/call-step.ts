@@ -12,7 +12,7 @@ import type { Transition } from './transition';
 import { blobsInUse } from './blobs-in-use';
 
 /** How a decision came about, for the audit. */
-export type Asked = Pick<DecisionFacts, 'latencyMs' | 'delivery'>;
+export type Asked = Pick<DecisionFacts, 'latencyMs' | 'delivery' | 'review'>;
 
 /** A step in the making: the state after it, and what the store must write with it. */
 export class CallStep {

@@ -31,6 +31,8 @@ interface StartBase {
   readonly threadId: string;
   /** Of a call that is a part of a turn. */
   readonly turnId?: string;
+  /** The turn judges for a hook: no other agent is asked in it. */
+  readonly insideReview?: true;
   readonly profile: PinnedProfile;
   readonly subject: Subject;
   readonly requestDigest: string;

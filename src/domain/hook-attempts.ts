@@ -1,4 +1,4 @@
-import type { PlacedUrlHook } from './hook';
+import type { PlacedAskedHook, PlacedUrlHook } from './hook';
 
 const FIRST_PAUSE_MS = 200;
 
@@ -13,8 +13,8 @@ export function pauseAfter(attempts: number, retryAfterSeconds: number | undefin
 }
 
 /** Whether a brief first attempt makes sense: `retries: 0` promises one attempt with all its time. */
-export function mayTryAtOnce({ hook }: PlacedUrlHook): boolean {
-  return hook.processor.retries > 0;
+export function mayTryAtOnce({ hook }: PlacedAskedHook): boolean {
+  return hook.processor.type === 'url' && hook.processor.retries > 0;
 }
 
 /** How long a hook can be asked at most, pauses included, in milliseconds. */

@@ -3,7 +3,7 @@ import { conditionsSchema, fieldFaultAt } from './condition-schema';
 import { MAX_HOOKS } from './hook-limits';
 import { toolsSchema } from './permission-schema';
 import { isTextPoint, POINTS } from './point';
-import { clientProcessorSchema, urlProcessorSchema } from './processor-schema';
+import { agentProcessorSchema, clientProcessorSchema, urlProcessorSchema } from './processor-schema';
 import { always, partsOf, refuseRepeatedIds } from './schema-faults';
 
 const hook = z
@@ -16,7 +16,11 @@ const hook = z
       .meta({
         description: 'When the hook runs: for these tools, and when all conditions hold. Absent: always.',
       }),
-    processor: z.discriminatedUnion('type', [clientProcessorSchema, urlProcessorSchema]),
+    processor: z.discriminatedUnion('type', [
+      clientProcessorSchema,
+      urlProcessorSchema,
+      agentProcessorSchema,
+    ]),
     onFailure: z.enum(['fail_closed', 'fail_open']).default('fail_closed').meta({
       description:
         'fail_closed: no answer means that the work does not happen. fail_open: no answer counts as `defer`.',

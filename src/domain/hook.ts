@@ -4,6 +4,7 @@ import { toolMatches } from './tool-pattern';
 
 export type { Hook } from './hook-schema';
 export type ClientProcessor = Extract<Hook['processor'], { type: 'client' }>;
+export type AgentProcessor = Extract<Hook['processor'], { type: 'agent' }>;
 export type UrlProcessor = Extract<Hook['processor'], { type: 'url' }>;
 
 /** A hook together with its place in the profile's list, which the audit names. */
@@ -16,6 +17,14 @@ export interface PlacedHook {
 export interface PlacedUrlHook extends PlacedHook {
   readonly hook: Hook & { readonly processor: UrlProcessor };
 }
+
+/** A placed hook that another model judges for. */
+export interface PlacedAgentHook extends PlacedHook {
+  readonly hook: Hook & { readonly processor: AgentProcessor };
+}
+
+/** A placed hook that is asked by the service: neither a person nor a rule. */
+export type PlacedAskedHook = PlacedUrlHook | PlacedAgentHook;
 
 /** The hooks that run for a tool, in profile order. A hook without `match.tools` runs for every tool. */
 export function hooksForTool(hooks: readonly Hook[], tool: string): PlacedHook[] {
@@ -40,4 +49,8 @@ export function hooksAt(placed: readonly PlacedHook[], point: Point): PlacedHook
 
 export function isUrlHook(placed: PlacedHook): placed is PlacedUrlHook {
   return placed.hook.processor.type === 'url';
+}
+
+export function isAgentHook(placed: PlacedHook): placed is PlacedAgentHook {
+  return placed.hook.processor.type === 'agent';
 }

@@ -9,7 +9,7 @@ export interface Judge {
   /** Place in the profile's list of hooks, or of permissions; -1 for the rule for unmatched tools. */
   readonly index: number;
   readonly point: Point;
-  readonly processor: 'client' | 'url' | 'permission';
+  readonly processor: 'client' | 'url' | 'agent' | 'permission';
   readonly mode: 'enforce' | 'observe';
   readonly onFailure: 'fail_closed' | 'fail_open';
 }

@@ -100,3 +100,25 @@ export const urlProcessorSchema = z.strictObject({
       'How long a late answer (202), or the person whom the hook asks for, is waited for, in milliseconds.',
   }),
 });
+
+export const agentProcessorSchema = z
+  .strictObject({
+    type: z.literal('agent'),
+    profileId: z.string().min(1).max(128).meta({
+      description:
+        'The reviewing profile, with a model: a turn of it judges. Its version is pinned when that begins.',
+    }),
+    timeoutMs: z.int().min(1_000).max(MAX_WAIT_MS).default(60_000).meta({
+      description: 'How long the review may take, in milliseconds; then `onFailure` applies.',
+    }),
+    asyncTimeoutMs: z.int().min(1_000).max(MAX_WAIT_MS).optional().meta({
+      description:
+        'How long it may take in the place of `timeoutMs` when its own hooks may have to wait for people, and how long the person whom it asks for is waited for.',
+    }),
+  })
+  .superRefine((processor: unknown, ctx) => {
+    const { timeoutMs, asyncTimeoutMs } = partsOf(processor);
+    if (typeof timeoutMs === 'number' && typeof asyncTimeoutMs === 'number' && asyncTimeoutMs < timeoutMs) {
+      ctx.addIssue({ code: 'custom', path: ['asyncTimeoutMs'], message: 'not below timeoutMs' });
+    }
+  }, always);

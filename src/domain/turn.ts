@@ -1,6 +1,7 @@
 import { canonicalJson, sha256Hex } from './digest';
 import type { Denial, Reason } from './denial';
 import type { JsonValue } from './json-value';
+import type { Point } from './point';
 import { textIdOf, type RequestedBy, type TextStart } from './call';
 
 /**
@@ -45,6 +46,8 @@ export interface TurnStart {
   readonly profile: { readonly id: string; readonly version: number };
   /** The user's text. */
   readonly input: TextStart;
+  /** The turn judges what stands at this point, for a hook. */
+  readonly review?: { readonly point: Point };
   /** Most calls of the model. */
   readonly maxSteps: number;
   /** For one call of the model, in milliseconds. */

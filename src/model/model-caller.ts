@@ -14,6 +14,8 @@ export interface ModelRequest {
   readonly instructions?: string;
   readonly messages: readonly Message[];
   readonly tools: readonly OfferedTool[];
+  /** The last message is to be JSON of this schema. */
+  readonly json?: { readonly name: string; readonly schema: JsonValue };
   readonly signal: AbortSignal;
 }
 
@@ -65,7 +67,7 @@ export class ModelCaller {
 
   /** Rejects only when `signal` is aborted. */
   async call(request: ModelRequest): Promise<ModelReply> {
-    const { tenant, model, instructions, messages, tools, signal } = request;
+    const { tenant, model, instructions, messages, tools, json, signal } = request;
     const key = await this.apiKey(tenant, model);
     if (typeof key === 'object' && 'kind' in key) return key;
     const names = new WireNames(tools.map(({ name }) => name));
@@ -73,6 +75,7 @@ export class ModelCaller {
     const provider = createOpenAICompatible({
       name: 'model',
       baseURL: model.baseUrl,
+      supportsStructuredOutputs: true,
       fetch: sent.fetch,
       ...(key !== undefined && { apiKey: key }),
     });
@@ -81,6 +84,13 @@ export class ModelCaller {
         prompt: promptOf(instructions, messages, names),
         maxOutputTokens: model.maxOutputTokens,
         abortSignal: signal,
+        ...(json !== undefined && {
+          responseFormat: {
+            type: 'json' as const,
+            name: json.name,
+            schema: json.schema as Record<string, never>,
+          },
+        }),
         ...(tools.length > 0 && {
           tools: tools.map(({ name, description, inputSchema }) => ({
             type: 'function' as const,

@@ -56,6 +56,8 @@ export function createWorker(
     maxCachedWorkflows: 1_000,
     // A worker that died holds its sticky queue: the next message is given to another one after this time.
     stickyQueueScheduleToStartTimeout: '5 s',
+    // An activity learns with its heartbeat that nobody wants it any more.
+    maxHeartbeatThrottleInterval: '2 s',
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: '20 s',
     ...(options.identity !== undefined && { identity: options.identity }),

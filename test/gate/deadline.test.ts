@@ -99,6 +99,9 @@ describe('only the clock of the workflow decides', () => {
       stoppable: () => {
         throw new Error('no hook of this call is asked');
       },
+      review: () => {
+        throw new Error('no agent judges this call');
+      },
     });
     await run.open();
     return { scene, run, callId: start.callId };

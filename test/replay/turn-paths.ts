@@ -43,7 +43,25 @@ async function untilCalls(scene: Scene, count: number) {
   }
 }
 
-/** The paths of the workflow of turns. */
+/** A call that another model judges; gives the call. */
+async function withReview(script: ModelScript, stack: Stack): Promise<string> {
+  const model = await startModelServer(script);
+  try {
+    const admin = await stack.as('root', ['admin']);
+    const reviewer = await admin.post('/v1/profiles', {
+      name: 'reviewer',
+      configuration: { hooks: [], model: { baseUrl: model.baseUrl, name: 'scripted', timeoutMs: 60_000 } },
+    });
+    const scene = await Scene.set(stack, [{ id: 'judge', reviewer: reviewer.body.id, timeoutMs: 2_000 }]);
+    const call = await scene.call('t', 1);
+    await scene.read(call.body.id, 20);
+    return call.body.id;
+  } finally {
+    await model.close();
+  }
+}
+
+/** The paths of the workflow of turns, and of reviews. */
 export const TURN_PATHS: readonly RecordedPath[] = [
   {
     name: 'turn-with-two-calls-completed',
@@ -85,6 +103,14 @@ export const TURN_PATHS: readonly RecordedPath[] = [
         },
         stack,
       ),
+  },
+  {
+    name: 'allowed-by-an-agent',
+    play: (stack) => withReview(() => ({ text: '{"decision":"allow"}' }), stack),
+  },
+  {
+    name: 'review-took-too-long',
+    play: (stack) => withReview(() => new Promise(() => undefined), stack),
   },
   {
     name: 'turn-whose-model-failed',

@@ -14,6 +14,8 @@ export interface SceneHook {
   readonly minApprovals?: number;
   readonly allowSelfApproval?: boolean;
   readonly url?: string;
+  /** An agent hook: its reviewing profile. */
+  readonly reviewer?: string;
   readonly secret?: string;
   readonly headers?: object;
   readonly timeoutMs?: number;
@@ -131,12 +133,15 @@ export class Scene {
 
 /** A hook as the API takes it. */
 export function hookOf(hook: SceneHook): object {
-  const { id, point = 'before_tool_call', tools, where, onFailure, mode, ...processor } = hook;
+  const { id, point = 'before_tool_call', tools, where, onFailure, mode, reviewer, ...processor } = hook;
   return {
     id,
     point,
     ...((tools ?? where) && { match: { ...(tools && { tools }), ...(where && { where }) } }),
-    processor: { type: processor.url === undefined ? 'client' : 'url', ...processor },
+    processor:
+      reviewer === undefined
+        ? { type: processor.url === undefined ? 'client' : 'url', ...processor }
+        : { type: 'agent', profileId: reviewer, ...processor },
     ...(onFailure && { onFailure }),
     ...(mode && { mode }),
   };

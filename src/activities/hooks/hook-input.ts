@@ -1,4 +1,4 @@
-import type { PlacedUrlHook } from '../../domain/hook';
+import type { PlacedHook } from '../../domain/hook';
 import type { JsonValue } from '../../domain/json-value';
 import { isTextStart, type CallStart } from '../../domain/call';
 import { membersOf, type JudgedValue } from '../../domain/call-facts';
@@ -8,7 +8,7 @@ import { pointOf, type CallState } from '../../domain/call-state';
 export type HookInputBase = Readonly<Record<string, unknown>>;
 
 export function hookInput(
-  { hook, index }: PlacedUrlHook,
+  { hook, index }: PlacedHook,
   call: {
     start: CallStart;
     state: CallState;

@@ -35,7 +35,7 @@ export function readReply(
     return { kind: 'failed', outcome, code, text, retry: !FINAL.has(code) };
   }
   const { status, body, retryAfterSeconds } = reply;
-  if (status === 200) return readBody(body, point);
+  if (status === 200) return readAnswer(body, point);
   if (status === 202) {
     return mayAnswerLater
       ? { kind: 'later' }
@@ -55,7 +55,8 @@ export function readReply(
   };
 }
 
-function readBody(body: Uint8Array, point: Point): Attempt {
+/** Reads a HookResult strictly: the bytes are one JSON value, and it is nothing else. */
+export function readAnswer(body: Uint8Array, point: Point): Extract<Attempt, { kind: 'result' | 'failed' }> {
   const parsed = parseStrictJson(body);
   if (parsed.kind !== 'value') return invalid('answer_not_json', 'Its answer is not one JSON value.');
   if (parsed.duplicates.length > 0) return invalid('answer_invalid', 'Its answer repeats a member name.');

@@ -9,6 +9,7 @@ import { keepQuarantined, keepSubject } from '../../store/keep-subject';
 import type { TenantStore } from '../../store/tenant-store';
 import type { TurnSnapshot } from '../../store/turns';
 import { conversationOf } from './conversation';
+import { instructionsOf, verdictSchema } from './reviewing';
 
 /** What the turn does next: runs tools, has the model's text judged, or ends. Never a text of the model. */
 export type NextStep =
@@ -48,7 +49,8 @@ export async function nextStep(request: StepRequest): Promise<NextStep | ModelFa
 
 async function modelRequest({ store, turn, signal }: StepRequest) {
   const { record, profile, start } = turn;
-  const { model, instructions, tools } = profile.configuration;
+  const { model, tools } = profile.configuration;
+  const instructions = instructionsOf(turn);
   if (model === undefined) throw new Error('a turn has a model from its beginning');
   return {
     tenant: start.tenant,
@@ -61,6 +63,7 @@ async function modelRequest({ store, turn, signal }: StepRequest) {
       // Checked by the schema of profiles: JSON.
       ...(inputSchema !== undefined && { inputSchema: inputSchema as JsonValue }),
     })),
+    ...(start.review !== undefined && { json: verdictSchema(start.review.point) }),
     signal,
   };
 }
@@ -140,6 +143,7 @@ async function startBase(store: TenantStore, { record, start }: TurnSnapshot, { 
     tenant: start.tenant,
     threadId: record.threadId,
     turnId: record.id,
+    ...(start.review !== undefined && { insideReview: true as const }),
     requestedBy: record.requestedBy,
     ...(record.actor !== undefined && { actor: record.actor }),
     operatorSignal,

@@ -25,6 +25,8 @@ import { dueHook, duePlace, isSettled, type CallState } from '../../domain/call-
 import type { Transition } from '../../domain/transition';
 import { Mutex } from '../mutex';
 import type { HookAsking } from './hook-asking';
+import { isAgentHook, type PlacedAgentHook } from '../../domain/hook';
+import type { PatientReply } from '../../activities/hook-activities';
 import { PatientAsking, type Stoppable } from './patient-asking';
 
 /**
@@ -55,6 +57,8 @@ export class CallRun {
       now: () => number;
       onChange: (state: CallState) => void;
       stoppable: Stoppable;
+      /** Has an agent hook judge. */
+      review: (call: { tenant: string; callId: string }, placed: PlacedAgentHook) => Promise<PatientReply>;
     },
   ) {
     this.asking = new PatientAsking(given.stoppable);
@@ -218,7 +222,9 @@ export class CallRun {
     const now = this.given.now();
     const { attemptsMade } = this;
     const reply = await this.asking.run(duePlace(this.state), () =>
-      this.given.hooks.patiently({ tenant, callId, now, attemptsMade }, placed),
+      isAgentHook(placed)
+        ? this.given.review({ tenant, callId }, placed)
+        : this.given.hooks.patiently({ tenant, callId, now, attemptsMade }, placed),
     );
     if (reply === undefined) return;
     if (reply.kind === 'nothing_due') await this.catchUp();

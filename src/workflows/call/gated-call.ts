@@ -18,6 +18,7 @@ import { CallRun } from './call-run';
 import { describeCall } from './details';
 import { HookAsking } from './hook-asking';
 import { readOperatorSignal } from './operator-signal';
+import { review } from './review';
 import { storeAccess } from './store-access';
 
 /**
@@ -38,6 +39,7 @@ export class GatedCall {
       now: Date.now,
       onChange: () => this.describe(),
       stoppable,
+      review,
     });
   }
 

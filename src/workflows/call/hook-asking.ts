@@ -15,7 +15,7 @@ import type {
   PatientReply,
 } from '../../activities/hook-activities';
 import type { JsonValue } from '../../domain/json-value';
-import type { PlacedUrlHook } from '../../domain/hook';
+import type { PlacedAskedHook, PlacedUrlHook } from '../../domain/hook';
 import { longestAsking, mayTryAtOnce } from '../../domain/hook-attempts';
 
 /**
@@ -36,7 +36,7 @@ export class HookAsking {
   private spentMs = 0;
 
   /** Whether a brief try makes sense, and there is time for it in this workflow task. */
-  mayTryAtOnce(placed: PlacedUrlHook): boolean {
+  mayTryAtOnce(placed: PlacedAskedHook): boolean {
     return mayTryAtOnce(placed) && this.patience() >= SHORTEST_TRY_MS;
   }
 

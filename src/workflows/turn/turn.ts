@@ -22,6 +22,7 @@ import type { CallStart, CallStatus } from '../../domain/call';
 import type { CancelInput } from '../../domain/call-machine';
 import { cancelledDenial } from '../../domain/call-chain';
 import type { Reason } from '../../domain/denial';
+import { SERVICE_OWNER, TEMPORAL_OPERATOR } from '../../domain/principal';
 import { MODEL_FAILED, type TurnOutcome, type TurnStart, type TurnStatus } from '../../domain/turn';
 import { callOptions, workflowTypeOf } from '../call-options';
 import { cancelTurnUpdate } from '../messages';
@@ -50,7 +51,11 @@ export async function turn(start: TurnStart): Promise<{ status: TurnStatus }> {
   const run = new TurnRun(start);
   setHandler(cancelTurnUpdate, (input) => run.giveUp(input));
   CancellationScope.current().cancelRequested.catch((error: unknown) => {
-    if (isCancellation(error)) run.cancelBy({ by: 'temporal-operator', code: 'workflow_cancelled' });
+    if (isCancellation(error))
+      run.cancelBy({
+        by: workflowInfo().parent === undefined ? TEMPORAL_OPERATOR.owner : SERVICE_OWNER,
+        code: 'workflow_cancelled',
+      });
     else log.error('the root scope failed', { error });
   });
   // A turn that is given up still waits for its calls and stores its end.

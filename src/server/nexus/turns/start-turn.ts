@@ -1,11 +1,8 @@
-import type { TextStart } from '../../../domain/call';
-import { callFacts } from '../../../domain/call-facts';
-import { textRequestDigest } from '../../../domain/call';
 import type { JsonValue } from '../../../domain/json-value';
-import { pinForText, type Profile } from '../../../domain/profile';
+import type { Profile } from '../../../domain/profile';
 import type { TenantSettings } from '../../../domain/settings';
-import { inputIdOf, turnRequestDigest, type TurnRecord } from '../../../domain/turn';
-import { keepQuarantined } from '../../../store/keep-subject';
+import { turnRequestDigest, type TurnRecord } from '../../../domain/turn';
+import { newTurn } from '../../../store/new-turn';
 import type { ThreadRecord } from '../../../store/threads';
 import type { TurnSnapshot } from '../../../store/turns';
 import { HttpProblem } from '../../http/problem';
@@ -67,49 +64,8 @@ async function prepareTurn(
   const { thread, profile, settings, turnId, digest } = at;
   const { model } = profile.configuration;
   if (model === undefined) throw noModel(profile.id);
-  const point = 'before_input';
-  const callId = inputIdOf(turnId);
-  const base = startBase(
-    { tenant, key, settings },
-    {
-      callId,
-      threadId: thread.id,
-      digest: textRequestDigest({ point, text, ...(actor !== undefined && { actor }) }),
-      actor,
-    },
-  );
-  const pinned = pinForText(profile, point);
-  const subject = await keepQuarantined(
-    store,
-    { callId, profile: pinned, point, facts: callFacts({ ...base, profile: pinned }, thread.metadata) },
-    { kind: 'text', value: text },
-    'text-asked',
-  );
-  const input: TextStart = { ...base, turnId, profile: pinned, point, subject };
-  const record: TurnRecord = {
-    id: turnId,
-    threadId: thread.id,
-    status: 'running',
-    profileId: profile.id,
-    profileVersion: profile.version,
-    requestDigest: digest,
-    requestedBy: base.requestedBy,
-    ...(actor !== undefined && { actor }),
-    createdAt: base.createdAt,
-    updatedAt: base.createdAt,
-  };
-  const { id, version } = profile;
-  const start = {
-    tenant,
-    turnId,
-    threadId: thread.id,
-    owner: key.owner,
-    profile: { id, version },
-    input,
-    maxSteps: model.maxSteps,
-    modelTimeoutMs: model.timeoutMs,
-  };
-  return { record, start, profile };
+  const by = startBase({ tenant, key, settings }, { callId: turnId, threadId: thread.id, digest, actor });
+  return newTurn(store, { turnId, thread, profile, model, text, digest, by });
 }
 
 async function demandStarted(gateway: CallGateway, { record, start }: TurnSnapshot): Promise<void> {
