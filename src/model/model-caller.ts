@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3GenerateResult } from '@ai-sdk/provider';
-import { findUnfaithful, type JsonValue } from '../domain/json-value';
+import { findUnfaithful, jsonBytes, MAX_JSON_BYTES, type JsonValue } from '../domain/json-value';
 import type { ModelConfiguration } from '../domain/model-schema';
 import { parseStrictJson } from '../domain/strict-json';
 import type { OutboundHttp, OutboundReply } from '../outbound/outbound-http';
@@ -169,6 +169,10 @@ function readResult({ content }: LanguageModelV3GenerateResult, names: WireNames
   if (!text.isWellFormed()) {
     return { kind: 'failed', code: 'answer_invalid', text: 'Its text is not well-formed.', retry: true };
   }
+  if (jsonBytes(text) > MAX_JSON_BYTES) {
+    const why = `Its text is larger than ${MAX_JSON_BYTES} bytes of JSON.`;
+    return { kind: 'failed', code: 'answer_too_large', text: why, retry: false };
+  }
   return { kind: 'answer', text, calls };
 }
 
@@ -187,6 +191,9 @@ function wantedCall(id: string, wireName: string, input: string, names: WireName
   const unfaithful = findUnfaithful(parsed.value);
   if (unfaithful !== undefined) {
     return { toolUseId, tool, input: null, fault: `at ${unfaithful.pointer}: ${unfaithful.problem}` };
+  }
+  if (jsonBytes(parsed.value) > MAX_JSON_BYTES) {
+    return { toolUseId, tool, input: null, fault: `the arguments are larger than ${MAX_JSON_BYTES} bytes` };
   }
   // Checked above: what findUnfaithful accepts is a JSON value.
   return { toolUseId, tool, input: parsed.value as JsonValue };

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startModelServer, type ModelScript } from '../support/model-server';
 import { Api } from '../support/api';
+import { playOnOwnServers } from './private-servers';
 import { playScene, type Scene } from './scene';
 import { scenarios } from './scenarios';
-import { untilTold } from './told';
+import { eventually, untilTold } from './told';
 
 /**
  * kill -9 in the middle of a turn with three calls: one is free, one is parked and edited, one is denied. The tools are
@@ -80,8 +81,11 @@ async function expectWhole(scene: Scene, turnId: string): Promise<void> {
   ]);
 }
 
-async function withModel(play: (configuration: object) => Promise<void>): Promise<void> {
-  const model = await startModelServer(script);
+async function withModel(
+  play: (configuration: object) => Promise<void>,
+  says: ModelScript = script,
+): Promise<void> {
+  const model = await startModelServer(says);
   try {
     await play({ ...CONFIGURATION, model: { baseUrl: model.baseUrl, name: 'scripted' } });
   } finally {
@@ -127,6 +131,42 @@ for (const moment of ['before', 'amid', 'after'] as const) {
         expect(await nexus.ended).toBe('SIGKILL');
         await scene.worker();
         const made = await make(scene.agent, scene);
+        await expectWhole(scene, made.body.id as string);
+      }),
+    ),
+  );
+}
+
+/** Takes so long that a server dies while it is asked. */
+const slowly: ModelScript = async (asked, response) => {
+  await sleep(1_500);
+  return script(asked, response);
+};
+
+for (const server of ['redis', 'temporal'] as const) {
+  scenarios(`a turn goes on after ${server} was killed while the model was asked`, () =>
+    withModel(
+      (configuration) =>
+        playOnOwnServers({ hooks: [{}], configuration }, async (scene, servers) => {
+          await scene.worker();
+          const made = await make(scene.agent, scene);
+          await sleep(500);
+          await servers.restart(server);
+          await expectWhole(scene, made.body.id as string);
+        }),
+      slowly,
+    ),
+  );
+
+  scenarios(`a turn goes on after ${server} was killed while one of its calls was parked`, () =>
+    withModel((configuration) =>
+      playOnOwnServers({ hooks: [{}], configuration }, async (scene, servers) => {
+        await scene.worker();
+        const made = await make(scene.agent, scene);
+        await eventually(async () => {
+          expect((await scene.ann.get('/v1/waits')).body).toMatchObject({ items: [{ tool: 'pay' }] });
+        });
+        await servers.restart(server);
         await expectWhole(scene, made.body.id as string);
       }),
     ),

@@ -104,6 +104,8 @@ test('what is judged comes as data in the message of the user, and the instructi
     callId: made.body.id,
     tool: 'shell',
     input: { command: planted },
+    attempt: 1,
+    sentAt: expect.any(String),
   });
   expect(body.response_format).toMatchObject({
     type: 'json_schema',

@@ -4,6 +4,7 @@ import { decodedHistory } from '../support/decoded-history';
 import { placesWith } from '../support/everywhere';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { agentScene, callsOf } from '../support/agent-scene';
+import type { Scene } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';
 
 const newSecret = (): string => `SECRET-${randomUUID()}`;
@@ -109,6 +110,28 @@ test('three calls of one step: one allowed, one edited, one denied, told to the 
   expect(started.map(({ data }) => data.turnId)).toEqual(Array(3).fill(made.body.id));
 });
 
+/** All that a stream of the thread's events sends to who may read everything. */
+async function streamOf(scene: Scene): Promise<{ untilIncludes(text: string): Promise<string> }> {
+  const gone = new AbortController();
+  const response = await fetch(`${scene.approver.url}/v1/threads/${scene.threadId}/events`, {
+    headers: { authorization: `Bearer ${scene.approver.token}`, accept: 'text/event-stream' },
+    signal: gone.signal,
+  });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  return {
+    async untilIncludes(text) {
+      let all = '';
+      while (!all.includes(text)) {
+        const { value, done } = await reader.read();
+        if (done) throw new Error('the stream ended');
+        all += value;
+      }
+      gone.abort();
+      return all;
+    },
+  };
+}
+
 test('what the model says is shown to nobody before its verdict, and what is withheld is found nowhere', async () => {
   const secret = newSecret();
   model.script(({ body }) =>
@@ -117,6 +140,7 @@ test('what the model says is shown to nobody before its verdict, and what is wit
       : { text: `I think of ${secret}`, calls: [['pay', { amount: 1 }]] },
   );
   const scene = await agentScene({ stack, model }, [{ id: 'person', point: 'after_output' }]);
+  const streamed = await streamOf(scene);
   const made = await scene.turn('What is it?');
   const [call] = await callsOf(scene, 'allowed', 1);
   await scene.output(call.id);
@@ -131,6 +155,8 @@ test('what the model says is shown to nobody before its verdict, and what is wit
   expect(done.body).toMatchObject({ status: 'denied', denial: { by: 'human', executed: true } });
   expect(done.body).not.toHaveProperty('text');
   expect(await placesWith(scene, wait.callId, secret)).toEqual([]);
+  const told = await streamed.untilIncludes('turn_finished');
+  expect(told).not.toContain(secret);
   expect(await placesWith(scene, call.id, secret)).toEqual([]);
   expect(await decodedHistory(stack, `turn:${made.body.id as string}`)).not.toContain(secret);
 

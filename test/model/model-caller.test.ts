@@ -232,11 +232,19 @@ test('arguments are kept as they are, or refused: nothing is repaired', async ()
     ['', 'one JSON value'],
     ['{"a":9007199254740993}', '/a'],
     [`${'['.repeat(129)}${']'.repeat(129)}`, 'level'],
+    [JSON.stringify('x'.repeat(1_048_576)), 'larger'],
   ] as const) {
     const [call] = await wanted(input);
     expect(call).toMatchObject({ tool: 'pay', input: null });
     expect(call!.fault).toContain(fault);
   }
+});
+
+test('a text of more than 1 MiB is no answer, and one of 1 MiB is', async () => {
+  server.script(() => ({ text: 'x'.repeat(1_048_574) }));
+  expect(await caller.call(request())).toMatchObject({ kind: 'answer' });
+  server.script(() => ({ text: 'x'.repeat(1_048_575) }));
+  expect(await caller.call(request())).toMatchObject({ kind: 'failed', code: 'answer_too_large' });
 });
 
 test('a text with calls, a repeated id, an unknown tool and several choices each have one meaning', async () => {

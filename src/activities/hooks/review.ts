@@ -45,8 +45,9 @@ export async function prepareReview(store: TenantStore, callId: string): Promise
   if (known !== undefined) return { kind: 'turn', start: known.start };
   const metadata = (await store.threads.read(start.threadId))?.thread.metadata ?? {};
   const judged = await judgedValue(store, state);
-  const text = JSON.stringify(hookInput(placed, { start, state, judged, metadata, deliveryId }));
   const createdAt = new Date().toISOString();
+  const input = hookInput(placed, { start, state, judged, metadata, deliveryId });
+  const text = JSON.stringify({ ...input, attempt: 1, sentAt: createdAt });
   const thread: ThreadRecord = {
     id: uuidOf(`thread of ${deliveryId}`),
     profileId,
