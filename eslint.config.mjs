@@ -8,11 +8,12 @@ const MAY_IMPORT = {
   secrets: ['domain'],
   store: ['domain'],
   model: ['domain', 'outbound', 'secrets'],
+  tools: ['domain', 'outbound', 'secrets'],
   workflows: ['domain'],
-  activities: ['domain', 'outbound', 'secrets', 'store', 'model', 'workflows'],
-  workers: ['domain', 'outbound', 'secrets', 'store', 'model', 'workflows', 'activities'],
-  server: ['domain', 'secrets', 'store', 'workflows'],
-  cli: ['domain', 'outbound', 'secrets', 'store', 'workflows', 'activities', 'workers', 'server'],
+  activities: ['domain', 'outbound', 'secrets', 'store', 'model', 'tools', 'workflows'],
+  workers: ['domain', 'outbound', 'secrets', 'store', 'model', 'tools', 'workflows', 'activities'],
+  server: ['domain', 'secrets', 'store', 'tools', 'workflows'],
+  cli: ['domain', 'outbound', 'secrets', 'store', 'tools', 'workflows', 'activities', 'workers', 'server'],
 };
 const FOLDERS = Object.keys(MAY_IMPORT);
 

@@ -4,6 +4,7 @@ import type { Denial } from '../domain/denial';
 import { endTurn, MODEL_FAILED, type TurnOutcome, type TurnStatus } from '../domain/turn';
 import type { ModelCaller } from '../model/model-caller';
 import type { TenantStores } from '../store/tenant-stores';
+import type { Toolbox } from '../tools/toolbox';
 import type { CallWorkflows } from './reconcile-tenant';
 import { nextStep, type NextStep } from './turns/next-step';
 
@@ -29,10 +30,12 @@ export function createTurnActivities({
   stores,
   model,
   workflows,
+  toolbox,
 }: {
   stores: TenantStores;
   model: ModelCaller;
   workflows: Pick<CallWorkflows, 'giveUp'>;
+  toolbox: Pick<Toolbox, 'list'>;
 }): TurnActivities {
   return {
     async askModel({ tenant, turnId, number }) {
@@ -41,7 +44,7 @@ export function createTurnActivities({
       if (turn?.record.status !== 'running') return { kind: 'ended' };
       const beat = setInterval(() => heartbeat(), BEAT_MS);
       try {
-        const next = await nextStep({ store, model, turn, number, signal: cancellationSignal() });
+        const next = await nextStep({ store, model, toolbox, turn, number, signal: cancellationSignal() });
         if (next.kind !== 'failed') return next;
         const { code, text, retry, retryAfterSeconds } = next;
         throw ApplicationFailure.create({

@@ -4,6 +4,7 @@ import { connectTemporal } from './service/connect-temporal';
 import { createLogger } from './service/logger';
 import { openSecrets } from './service/open-secrets';
 import { closeStores, openStores } from './service/open-stores';
+import { openToolbox } from './service/open-toolbox';
 import { announceReady, stopRequested } from './service/run-until-stopped';
 import { readServiceSettings } from './service/service-settings';
 
@@ -19,12 +20,18 @@ export async function runNexus(env: NodeJS.ProcessEnv): Promise<void> {
   const connection = await connectTemporal(settings);
   const client = new Client({ connection, namespace: settings.temporal.namespace });
   const { host, port, taskQueue, development } = settings;
-  const nexus = await startNexus({ stores, client, taskQueue, secrets, development, host, port, log });
+  const { http, toolbox } = openToolbox(settings, secrets);
+  const nexus = await startNexus({
+    ...{ stores, client, taskQueue, secrets, toolbox },
+    ...{ development, host, port, log },
+  });
   log.info({ url: nexus.url }, 'nexus serves');
   announceReady();
 
   log.info({ reason: await stopRequested() }, 'nexus stops');
   await nexus.close(GRACE_MS);
+  await toolbox.close();
+  await http.close();
   await connection.close();
   await closeStores(stores.all());
 }

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { OutboundHttp } from '../outbound/outbound-http';
 import { ensureReconcileSchedule } from '../workers/reconcile-schedule';
 import { createWorker } from '../workers/worker';
 import { connectTemporal } from './service/connect-temporal';
 import { createLogger } from './service/logger';
 import { openSecrets } from './service/open-secrets';
 import { closeStores, openStores } from './service/open-stores';
+import { openToolbox } from './service/open-toolbox';
 import { announceReady, stopRequested } from './service/run-until-stopped';
 import { readServiceSettings } from './service/service-settings';
 
@@ -29,14 +29,15 @@ export async function runWorker(env: NodeJS.ProcessEnv): Promise<void> {
   const { taskQueue } = settings;
   for (const { tenant } of settings.tenants) await ensureReconcileSchedule(client, { tenant, taskQueue });
 
-  const { development, allowedAddresses: allow, publicUrl } = settings;
-  const http = new OutboundHttp({ rules: { development, allow } });
+  const { publicUrl } = settings;
+  const { http, toolbox } = openToolbox(settings, secrets);
   const worker = await createWorker({
     connection,
     client,
     namespace,
     taskQueue,
     stores,
+    toolbox,
     workflowBundle: { codePath: BUNDLE },
     hooks: { http, secrets, ...(publicUrl !== undefined && { publicUrl }) },
   });
@@ -46,6 +47,7 @@ export async function runWorker(env: NodeJS.ProcessEnv): Promise<void> {
   log.info({ reason }, 'worker stops');
   if (worker.getState() === 'RUNNING') worker.shutdown();
   await running;
+  await toolbox.close();
   await http.close();
   await connection.close();
   await clientConnection.close();

@@ -3,7 +3,7 @@ import { effectiveDecision, type ProcessorAnswer } from './hook-chain';
 import type { Judge } from './judge';
 import { isQuarantined, type Point, type TextPoint } from './point';
 import type { Subject } from './subject';
-import type { CallStatus } from './call';
+import type { CallStatus, Executed } from './call';
 import type { TurnStatus } from './turn';
 import type { WaitOutcome } from './wait';
 
@@ -23,6 +23,7 @@ type EventFacts =
   | { readonly type: 'wait_opened'; readonly data: WaitOpened }
   | { readonly type: 'wait_vote'; readonly data: WaitVote }
   | { readonly type: 'wait_resolved'; readonly data: WaitResolved }
+  | { readonly type: 'tool_started'; readonly data: ToolStarted }
   | { readonly type: 'tool_finished'; readonly data: ToolFinished }
   | { readonly type: 'tool_call_finished' | 'text_finished'; readonly data: CallFinished }
   | { readonly type: 'turn_started'; readonly data: TurnStarted }
@@ -110,10 +111,21 @@ export interface WaitResolved {
   readonly rewrote?: true;
 }
 
+/** The service is about to run the tool. */
+export interface ToolStarted {
+  readonly callId: string;
+  /** From 1; more than one only for a tool that is declared idempotent. */
+  readonly attempt: number;
+  /** Of what it runs with. */
+  readonly subjectDigest: string;
+}
+
 export interface ToolFinished {
   readonly callId: string;
   readonly result: 'output' | 'error';
   readonly digest: string;
+  /** Whether the tool has run; absent when the caller says that it did. */
+  readonly executed?: Executed;
   /** The call had ended already: this is evidence, it changed nothing. */
   readonly late?: true;
 }

@@ -1,8 +1,17 @@
 import { blobsInUse } from './blobs-in-use';
 import { startChain } from './hook-chain';
 import { SERVICE_OWNER } from './principal';
-import { isOpen, newCallRecord, type CallStart, type CallStatus } from './call';
+import {
+  isOpen,
+  isToolCall,
+  newCallRecord,
+  runsHere,
+  type CallStart,
+  type CallStatus,
+  type Executed,
+} from './call';
 import { cancelledDenial, consultPermissions, noteStarted, proceed } from './call-chain';
+import { takeResult } from './call-execution';
 import type { Outcome } from './call-outcome';
 import { deadlineOf, openWaitOf, type ReportedResult, type CallState } from './call-state';
 import { CallStep } from './call-step';
@@ -77,8 +86,11 @@ export function cancelCall(
 }
 
 /** Nobody knows of a caller that was allowed to run the tool and has not said what came of it. */
-function hasExecuted({ call, reported }: CallState): boolean | 'unknown' {
-  if (reported !== undefined) return true;
+function hasExecuted({ call, reported, run }: CallState): Executed {
+  if (reported !== undefined) return reported.executed ?? true;
+  // Nobody can begin to run it any more: that would be the step whose number this one takes.
+  if (call.status === 'running' || (isToolCall(call) && call.execution === 'server'))
+    return run === undefined ? false : 'unknown';
   return call.status === 'waiting' ? false : 'unknown';
 }
 
@@ -108,25 +120,12 @@ export function reportResult(
   if (state.reported !== undefined && isOpen(status)) {
     return { kind: 'reply', reply: { ok: false, code: 'being_judged', status } };
   }
-  if (status !== 'allowed') {
+  if (status !== 'allowed' || runsHere(start)) {
     const code = status === 'waiting' ? 'not_decided' : 'ended';
     return { kind: 'reply', reply: { ok: false, code, status } };
   }
   const step = new CallStep(start, state, now);
-  step.note({
-    type: 'tool_finished',
-    data: { callId: start.callId, result: input.result, digest: input.blob.digest },
-  });
-  const { pending } = state;
-  step.update({
-    reported: input,
-    chain: startChain(input.blob),
-    asked: 0,
-    // A tool that has run is not handed out any more.
-    ...(pending !== undefined && { pending: { ...pending, handedTo: pending.handedTo ?? '' } }),
-  });
-  step.updateToolCall({ reportedDigest: input.blob.digest });
-  proceed(step);
+  takeResult(step, input);
   return { kind: 'step', transition: step.transition(), reply: { ok: true } };
 }
 

@@ -1,7 +1,7 @@
 import type { CallStatus, CallStart } from './call';
-import { isOpen, isTextStart } from './call';
+import { isOpen, isTextStart, runsHere } from './call';
 import type { Outcome } from './call-outcome';
-import { isUndecided, type CallState } from './call-state';
+import { isParked, type CallState } from './call-state';
 import { CallStep, timestamp } from './call-step';
 
 /**
@@ -35,7 +35,7 @@ export function answerPending(
   state: CallState,
   { input, now }: { input: PendingInput; now: number },
 ): Outcome<PendingReply> {
-  if (!isUndecided(state)) return claimDecision(start, state, { input, now });
+  if (!isParked(state)) return claimDecision(start, state, { input, now });
   const { pending } = state;
   if (pending?.claimants.includes(input.claimant) === true)
     return { kind: 'reply', reply: { kind: 'pending' } };
@@ -56,7 +56,7 @@ export function claimDecision(
   const yours: Outcome<PendingReply> = { kind: 'reply', reply: { kind: 'yours', status: call.status } };
   // Decided before anybody was told `pending`: the call is still its first caller's.
   if (pending === undefined) return yours;
-  if (isUndecided(state)) return answerPending(start, state, { input, now });
+  if (isParked(state)) return answerPending(start, state, { input, now });
   if (pending.handedTo !== undefined) {
     return pending.claimants.includes(input.claimant) && pending.handedTo === input.claimant
       ? yours
@@ -66,8 +66,10 @@ export function claimDecision(
   const step = new CallStep(start, state, now);
   step.addClaimant(input.claimant, input.claimant);
   addAlias(step, input);
-  step.updateCall({ expiresAt: timestamp(now + start.profile.timeouts.outputTimeoutMs) });
-  return { kind: 'step', transition: step.transition(), reply: { kind: 'yours', status: call.status } };
+  if (runsHere(start)) step.run();
+  else step.updateCall({ expiresAt: timestamp(now + start.profile.timeouts.outputTimeoutMs) });
+  const { status } = step.state.call;
+  return { kind: 'step', transition: step.transition(), reply: { kind: 'yours', status } };
 }
 
 function addAlias(step: CallStep, { toolUseId }: PendingInput): void {

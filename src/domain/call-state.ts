@@ -7,6 +7,7 @@ import {
   isOpen,
   isToolCall,
   type CallRecord,
+  type Executed,
   type CallStart,
   type TextRecord,
   type ToolCallRecord,
@@ -21,6 +22,9 @@ import {
  *   allowed ──▶ completed | failed | expired | cancelled
  *   allowed ──▶ waiting … ──▶ completed | failed | denied | cancelled      hooks judge what the tool gave
  *
+ * A tool call that the service runs is `running` in the place of `allowed`; it is `allowed` only while a decision that
+ * was answered `pending` has not been picked up.
+ *
  * A text:
  *   (start) ──▶ waiting … ──▶ completed | denied | cancelled
  */
@@ -34,6 +38,8 @@ export interface CallState<Record extends CallRecord = CallRecord> {
   readonly asked: number;
   /** Whether the next of the point's hooks is one to be asked, by HTTP or of another model. */
   readonly due?: true;
+  /** The service is running the tool, or has begun to. */
+  readonly run?: ToolRun;
   /** What the tool gave, from its report until its hooks have judged it. */
   readonly reported?: ReportedResult;
   /** The call was answered `pending`. */
@@ -80,6 +86,16 @@ export function deadlineOf(state: CallState): number | undefined {
 export interface ReportedResult {
   readonly result: 'output' | 'error';
   readonly blob: BlobSubject;
+  /** Whether the tool has run; absent when the caller says that it did. */
+  readonly executed?: Executed;
+}
+
+/** An execution by the service. */
+export interface ToolRun {
+  /** Of the worker's attempt that runs it, or ran it. */
+  readonly token: string;
+  /** How often it was begun. */
+  readonly attempts: number;
 }
 
 /** A call whose caller could not wait. Its decision is handed out once, to the next identical request. */
@@ -114,7 +130,30 @@ export function isUndecided({ call, reported }: CallState): boolean {
   return call.status === 'waiting' && reported === undefined;
 }
 
-/** Names the hook that is due; `none` when there is none. */
+/** Whether the service has to run the tool now. */
+export function isRunDue(state: CallState): boolean {
+  return state.call.status === 'running' && state.reported === undefined;
+}
+
+/**
+ * Whether a caller that cannot wait may be told `pending`: the tool may not run yet, or the service has run it and what
+ * it gave is still judged.
+ */
+export function isParked(state: CallState): boolean {
+  const { call, reported } = state;
+  if (isUndecided(state)) return true;
+  return (
+    call.status === 'waiting' && reported !== undefined && isToolCall(call) && call.execution === 'server'
+  );
+}
+
+/** Whether more comes of the call by itself or by somebody else's answer, and not by its caller's. */
+export function isUnderWay({ call }: CallState): boolean {
+  return call.status === 'waiting' || call.status === 'running';
+}
+
+/** Names the hook that is due, or that the tool is to be run; `none` when nothing is to be done. */
 export function duePlace(state: CallState): string {
+  if (isRunDue(state)) return 'run';
   return state.due === true && isOpen(state.call.status) ? `${pointOf(state)}:${state.asked}` : 'none';
 }

@@ -6,7 +6,14 @@ import type { Judge } from './judge';
 import { isQuarantined } from './point';
 import type { StoredWait } from './stored-wait';
 import type { Subject } from './subject';
-import { isToolCall, type CallStart, type CallStatus, type RecordBase, type ToolCallRecord } from './call';
+import {
+  isToolCall,
+  runsHere,
+  type CallStart,
+  type CallStatus,
+  type RecordBase,
+  type ToolCallRecord,
+} from './call';
 import { pointOf, type CallState } from './call-state';
 import type { Transition } from './transition';
 import { blobsInUse } from './blobs-in-use';
@@ -113,13 +120,25 @@ export class CallStep {
     );
   }
 
-  /** Lets the caller run the tool with the composed value. */
+  /** Lets the tool run with the composed value: the caller, or the service, which begins at once. */
   allow(): void {
     const { chain, pending } = this.state;
     const { timeouts } = this.start.profile;
     const unclaimed = pending !== undefined && pending.handedTo === undefined;
+    if (!unclaimed && runsHere(this.start)) {
+      this.updateToolCall({ input: chain.subject });
+      this.run();
+      return;
+    }
     const ms = unclaimed ? (timeouts.approvalGrantTtlMs ?? DEFAULT_GRANT_TTL_MS) : timeouts.outputTimeoutMs;
     this.updateToolCall({ status: 'allowed', input: chain.subject, expiresAt: timestamp(this.now + ms) });
+  }
+
+  /** The service is to run the tool. */
+  run(): void {
+    const { expiresAt: _, ...call } = this.state.call;
+    this.update({ call });
+    this.updateCall({ status: 'running' });
   }
 
   /** Remembers that the caller was told `pending`, and how it finds the call again. */

@@ -13,6 +13,12 @@ export function isOpen(status: CallStatus): boolean {
   return status === 'waiting' || status === 'allowed' || status === 'running';
 }
 
+/** Who runs the tool once the call is allowed. */
+export type Execution = 'caller' | 'server';
+
+/** Whether a tool has run. `unknown`: it may have. */
+export type Executed = true | false | 'unknown';
+
 /** Who asked for a call. `owner` is authenticated; `actor` is what the caller says about its end user. */
 export interface RequestedBy {
   readonly owner: string;
@@ -50,7 +56,7 @@ export interface ToolCallStart extends StartBase {
   readonly tool: string;
   /** The model's id of the call; only data, it may repeat. */
   readonly toolUseId?: string;
-  readonly execution: 'caller';
+  readonly execution: Execution;
   /** True when no permission and no hook matched and the server has stored the call as allowed before it started the workflow. */
   readonly storedAsAllowed: boolean;
 }
@@ -59,6 +65,11 @@ export interface ToolCallStart extends StartBase {
 export interface TextStart extends StartBase {
   readonly point: TextPoint;
   readonly subject: BlobSubject;
+}
+
+/** Whether the service runs the tool. */
+export function runsHere(start: CallStart): boolean {
+  return !isTextStart(start) && start.execution === 'server';
 }
 
 export function isTextStart(start: CallStart): start is TextStart {
@@ -88,7 +99,9 @@ export interface RecordBase {
 export interface ToolCallRecord extends RecordBase {
   readonly tool: string;
   readonly toolUseId?: string;
-  readonly execution: 'caller';
+  readonly execution: Execution;
+  /** Whether the tool has run; once the service has tried to run it. */
+  readonly executed?: Executed;
   /** The composed value to run with. */
   readonly input: Subject;
   readonly output?: BlobSubject;

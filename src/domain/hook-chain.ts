@@ -20,6 +20,8 @@ export interface ChainState {
   readonly rewrittenBy: readonly string[];
   /** Whether a person's edit is in the subject. Absent in calls from before hooks could rewrite: every rewrite was one. */
   readonly edited?: boolean;
+  /** At an after-point: whether the tool has run. Absent: it has. */
+  readonly executed?: false | 'unknown';
   /** Whether a hook that is obeyed was asked. */
   readonly enforced?: true;
   readonly verdict?: Verdict;
@@ -76,7 +78,7 @@ export function applyAnswer(state: ChainState, judge: Judge, answer: ProcessorAn
 
   const decision = effectiveDecision(judge, answer);
   if (decision === 'deny') {
-    return { ...state, verdict: { kind: 'deny', denial: denialOf(judge, answer) } };
+    return { ...state, verdict: { kind: 'deny', denial: denialOf(state, judge, answer) } };
   }
   const composed =
     answer.outcome === 'answered' && answer.rewrite !== undefined
@@ -116,16 +118,26 @@ const WITHHELD = {
   after_output: 'The text is withheld.',
 } as const;
 
-function denialOf(judge: Judge, answer: ProcessorAnswer): Denial {
+function denialOf(state: ChainState, judge: Judge, answer: ProcessorAnswer): Denial {
   const { point } = judge;
-  const executed = isAfterPoint(point);
+  const executed = isAfterPoint(point) ? (state.executed ?? true) : false;
   const [by, { code, text }]: [DeniedBy, Reason] =
     answer.outcome === 'answered'
       ? [answer.by, { code: DENIED[answer.by], ...(answer.reason !== undefined && { text: answer.reason }) }]
       : [deniedBy(answer.outcome), answer.reason];
-  const texts = [...(isAfterPoint(point) ? [WITHHELD[point]] : []), ...(text === undefined ? [] : [text])];
+  const texts = [
+    ...(isAfterPoint(point) ? [withheld(point, executed)] : []),
+    ...(text === undefined ? [] : [text]),
+  ];
   const reason = { code, ...(texts.length > 0 && { text: texts.join(' ') }) };
   return { by, hookId: judge.id, reason, executed };
+}
+
+function withheld(point: keyof typeof WITHHELD, executed: Denial['executed']): string {
+  if (executed === true) return WITHHELD[point];
+  return executed === false
+    ? 'The tool has not run. Why is withheld.'
+    : 'The tool may have run. What is known of it is withheld; do not repeat the call.';
 }
 
 function deniedBy(outcome: Exclude<ProcessorAnswer['outcome'], 'answered'>): DeniedBy {

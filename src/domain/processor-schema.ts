@@ -66,25 +66,28 @@ const headerValueSchema = z.union([
 
 const MAX_HEADERS = 16;
 
+/** Headers that a profile has sent to an address of its own. */
+export const headersSchema = z.record(z.string(), headerValueSchema).superRefine((headers, ctx) => {
+  const names = Object.keys(headers);
+  if (names.length > MAX_HEADERS) {
+    ctx.addIssue({ code: 'custom', message: `there are at most ${MAX_HEADERS} headers` });
+  }
+  for (const name of names) {
+    const fault = headerNameFault(name);
+    if (fault !== undefined) ctx.addIssue({ code: 'custom', path: [name], message: fault });
+  }
+});
+
+export type ConfiguredHeaders = z.output<typeof headersSchema>;
+
 export const urlProcessorSchema = z.strictObject({
   type: z.literal('url'),
   url: faultOf(hookUrlFault).meta({
     description: 'https, without credentials and fragment. Redirects are not followed.',
   }),
-  headers: z
-    .record(z.string(), headerValueSchema)
-    .superRefine((headers, ctx) => {
-      const names = Object.keys(headers);
-      if (names.length > MAX_HEADERS) {
-        ctx.addIssue({ code: 'custom', message: `a hook has at most ${MAX_HEADERS} headers` });
-      }
-      for (const name of names) {
-        const fault = headerNameFault(name);
-        if (fault !== undefined) ctx.addIssue({ code: 'custom', path: [name], message: fault });
-      }
-    })
-    .optional()
-    .meta({ description: 'Sent with every delivery. A value is text, or names a secret.' }),
+  headers: headersSchema.optional().meta({
+    description: 'Sent with every delivery. A value is text, or names a secret.',
+  }),
   secret: secretNameSchema.optional().meta({
     description: "Name of the secret that signs the deliveries. Absent: the tenant's `default`.",
   }),

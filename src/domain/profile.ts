@@ -3,6 +3,7 @@ import type { JsonValue } from './json-value';
 import type { TextPoint } from './point';
 import type { Permission } from './permission-schema';
 import type { Configuration, Timeouts } from './profile-schema';
+import { listedTools, type KnownTool, type RunnableTool } from './runnable-tool';
 import { toolMatches } from './tool-pattern';
 
 /** Which set of default hooks a profile took, and which of their ids its owner took out again. */
@@ -41,25 +42,28 @@ export interface PinnedProfile {
   readonly unmatchedTools?: 'ask' | 'deny';
   /** JSON Schema of the tool's input; absent when none is known. */
   readonly inputSchema?: JsonValue;
+  /** How the service runs the tool; absent when the caller does. */
+  readonly runs?: RunnableTool;
   /** Calls from before there were pending approvals have no time-out for them. */
   readonly timeouts: Pick<Timeouts, 'outputTimeoutMs'> & Partial<Timeouts>;
 }
 
-export function pinProfile(profile: Profile, tool: string): PinnedProfile {
+/** @param running the tool, when the service is to run it */
+export function pinProfile(profile: Profile, tool: string, running?: KnownTool): PinnedProfile {
   const { id, version, configuration } = profile;
   const { unmatchedTools } = configuration;
   const permissions = configuration.permissions
     .map((permission, index) => ({ permission, index }))
     .filter(({ permission }) => permission.tools.some((pattern) => toolMatches(pattern, tool)));
-  const inputSchema = configuration.tools.find(({ name }) => name === tool)?.inputSchema;
+  const { inputSchema } = running ?? listedTools(configuration.tools).find(({ name }) => name === tool) ?? {};
   return {
     id,
     version,
     hooks: hooksForTool(configuration.hooks, tool),
     ...(permissions.length > 0 && { permissions }),
     ...(unmatchedTools !== 'allow' && { unmatchedTools }),
-    // Checked by the schema of profiles: JSON.
-    ...(inputSchema !== undefined && { inputSchema: inputSchema as JsonValue }),
+    ...(inputSchema !== undefined && { inputSchema }),
+    ...(running?.runs !== undefined && { runs: running.runs }),
     timeouts: configuration.timeouts,
   };
 }

@@ -1,51 +1,44 @@
 import { z } from 'zod';
-import { canonicalJson } from './digest';
-import { findUnfaithful, type JsonValue } from './json-value';
-import { always, faultOf, partsOf } from './schema-faults';
-import { inputSchemaFault } from './input-schema';
-import { toolNameFault } from './tool-pattern';
+import { httpToolSchema, mcpServerSchema, undemandedParameters } from './runnable-tool-schema';
+import { always, partsOf } from './schema-faults';
+import { descriptionSchema, inputSchemaSchema, toolNameSchema } from './tool-parts';
 
-/** Most tools of one profile, and most bytes of one tool's JSON Schema. */
+/** Most tools of one profile. */
 const MAX_TOOLS = 256;
-const MAX_SCHEMA_BYTES = 65_536;
 
 /** A tool that the caller runs itself. */
-const toolSchema = z
+const callerToolSchema = z
   .strictObject({
     kind: z.literal('caller'),
-    name: faultOf(toolNameFault),
-    description: z.string().max(4_096).optional(),
-    inputSchema: z
-      .record(z.string(), z.unknown())
-      .superRefine((schema, ctx) => {
-        const fault = schemaFault(schema);
-        if (fault !== undefined) ctx.addIssue({ code: 'custom', message: fault });
-      })
-      .optional()
-      .meta({ description: 'JSON Schema (2020-12) of the input. A rewritten input must satisfy it.' }),
+    name: toolNameSchema,
+    description: descriptionSchema.optional(),
+    inputSchema: inputSchemaSchema.optional(),
   })
   .meta({ id: 'Tool' });
+
+const toolSchema = z.discriminatedUnion('kind', [callerToolSchema, httpToolSchema, mcpServerSchema]);
 
 export const toolsListSchema = z.array(toolSchema).superRefine((tools: unknown, ctx) => {
   if (!Array.isArray(tools)) return;
   if (tools.length > MAX_TOOLS) {
     ctx.addIssue({ code: 'custom', message: `a profile has at most ${MAX_TOOLS} tools` });
   }
-  const seen = new Set<unknown>();
+  const seen = new Set<string>();
   tools.forEach((tool: unknown, index) => {
-    const { name } = partsOf(tool);
-    if (seen.has(name)) {
-      ctx.addIssue({ code: 'custom', path: [index, 'name'], message: 'an earlier tool has this name' });
+    const { kind, name, url, inputSchema } = partsOf(tool);
+    // Names of servers and of tools do not meet.
+    const place = `${kind === 'mcp' ? 'server' : 'tool'} ${String(name)}`;
+    if (seen.has(place)) {
+      const message = `an earlier ${kind === 'mcp' ? 'server' : 'tool'} has this name`;
+      ctx.addIssue({ code: 'custom', path: [index, 'name'], message });
     }
-    seen.add(name);
+    seen.add(place);
+    if (kind !== 'http' || typeof url !== 'string') return;
+    for (const parameter of undemandedParameters({ url, inputSchema })) {
+      const message = `the parameter {${parameter}} is not among the schema's required members`;
+      ctx.addIssue({ code: 'custom', path: [index, 'url'], message });
+    }
   });
 }, always);
 
-function schemaFault(schema: unknown): string | undefined {
-  const unfaithful = findUnfaithful(schema);
-  if (unfaithful !== undefined) return `${unfaithful.pointer}: ${unfaithful.problem}`;
-  // Checked above: what findUnfaithful accepts is JSON.
-  const value = schema as JsonValue;
-  if (canonicalJson(value).length > MAX_SCHEMA_BYTES) return `a schema has at most ${MAX_SCHEMA_BYTES} bytes`;
-  return inputSchemaFault(value);
-}
+export type ConfiguredTool = z.output<typeof toolSchema>;

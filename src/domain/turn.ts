@@ -2,6 +2,7 @@ import { canonicalJson, sha256Hex } from './digest';
 import type { Denial, Reason } from './denial';
 import type { JsonValue } from './json-value';
 import type { Point } from './point';
+import type { KnownTool } from './runnable-tool';
 import { textIdOf, type RequestedBy, type TextStart } from './call';
 
 /**
@@ -68,6 +69,8 @@ export interface AskedTool {
   readonly input: JsonValue;
   /** The call that was made of it; absent when none could be. */
   readonly callId?: string;
+  /** The tool as it was when the model asked for it; absent in steps from before the service ran tools. */
+  readonly known?: KnownTool;
   /** Why none could be. */
   readonly fault?: string;
 }

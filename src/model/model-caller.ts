@@ -123,7 +123,7 @@ export class ModelCaller {
     let reply: OutboundReply | undefined;
     const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
       if (typeof init?.body !== 'string') throw new Error('the SDK sends a text');
-      reply = await this.given.http.post({
+      reply = await this.given.http.send({
         url: typeof url === 'string' ? url : url instanceof URL ? url.href : url.url,
         headers: Object.fromEntries(new Headers(init.headers)),
         body: init.body,

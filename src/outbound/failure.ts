@@ -8,6 +8,18 @@ export interface OutboundFailure {
   readonly text: string;
 }
 
+/** The same where an error has to be thrown. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+
+  constructor(
+    readonly failure: OutboundFailure,
+    options?: ErrorOptions,
+  ) {
+    super(failure.text, options);
+  }
+}
+
 export type OutboundFailureCode =
   | 'url_refused'
   | 'address_refused'
@@ -18,7 +30,8 @@ export type OutboundFailureCode =
   | 'connection_reset'
   | 'hook_timeout'
   | 'answer_too_large'
-  | 'answer_encoded';
+  | 'answer_encoded'
+  | 'redirected';
 
 const TEXTS = {
   address_refused:

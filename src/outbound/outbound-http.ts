@@ -1,14 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import type { Agent } from 'undici';
 import { request } from 'undici';
-import { failureOf, type OutboundFailure } from './failure';
+import { failureOf, OutboundError, type OutboundFailure } from './failure';
 import { guardedAgent, type LookUpAll } from './guarded-connect';
+import { guardedFetch } from './guarded-fetch';
 import { urlFault, type OutboundRules } from './url-rules';
 
-export interface OutboundPost {
+export interface OutboundRequest {
+  /** Default POST. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  readonly body?: string | Uint8Array;
   /** From the look-up of the name to the last byte of the answer, in milliseconds. */
   readonly timeoutMs: number;
   /** An answer that is larger is not read to its end. */
@@ -21,6 +24,7 @@ export type OutboundReply =
       readonly kind: 'answer';
       readonly status: number;
       readonly body: Uint8Array;
+      readonly contentType?: string;
       /** Of a `Retry-After` in seconds. */
       readonly retryAfterSeconds?: number;
     }
@@ -41,20 +45,32 @@ export class OutboundHttp {
   }
 
   /** Rejects only when `signal` is aborted; then with its reason. */
-  async post(post: OutboundPost): Promise<OutboundReply> {
-    const fault = urlFault(post.url, this.options.rules);
+  async send(sent: OutboundRequest): Promise<OutboundReply> {
+    const fault = urlFault(sent.url, this.options.rules);
     if (fault !== undefined) return failed('unreachable', 'url_refused', `It was not asked: ${fault}.`);
-    post.signal?.throwIfAborted();
-    const inTime = AbortSignal.timeout(post.timeoutMs);
-    const signal = post.signal === undefined ? inTime : AbortSignal.any([inTime, post.signal]);
+    sent.signal?.throwIfAborted();
+    const inTime = AbortSignal.timeout(sent.timeoutMs);
+    const signal = sent.signal === undefined ? inTime : AbortSignal.any([inTime, sent.signal]);
     try {
-      return await unlessAborted(this.send(post, signal), signal);
+      return await unlessAborted(this.exchange(sent, signal), signal);
     } catch (error) {
-      post.signal?.throwIfAborted();
+      sent.signal?.throwIfAborted();
       if (inTime.aborted)
-        return failed('timeout', 'hook_timeout', `No answer came within ${post.timeoutMs} ms.`);
+        return failed('timeout', 'hook_timeout', `No answer came within ${sent.timeoutMs} ms.`);
       return failureOf(error);
     }
+  }
+
+  /**
+   * The same as WHATWG `fetch`, for the SDK of a protocol whose answers are streams. No time-out but the caller's signal.
+   * A redirect, a compressed answer and an event or a body of more than `maxBytes` are errors.
+   * @throws OutboundError instead of what `fetch` would throw, unless the caller aborted
+   */
+  async fetch(url: string | URL, init: RequestInit, maxBytes: number): Promise<Response> {
+    const fault = urlFault(String(url), this.options.rules);
+    if (fault !== undefined)
+      throw new OutboundError(failed('unreachable', 'url_refused', `It was not asked: ${fault}.`));
+    return guardedFetch(this.agent, url, init, maxBytes);
   }
 
   async close(): Promise<void> {
@@ -63,13 +79,13 @@ export class OutboundHttp {
     await destroyed;
   }
 
-  private async send(post: OutboundPost, signal: AbortSignal): Promise<OutboundReply> {
-    const { url, headers, body, maxAnswerBytes } = post;
+  private async exchange(sent: OutboundRequest, signal: AbortSignal): Promise<OutboundReply> {
+    const { method = 'POST', url, headers, body, maxAnswerBytes } = sent;
     const answer = await request(url, {
-      method: 'POST',
+      method,
       dispatcher: this.agent,
       headers: { ...headers, 'accept-encoding': 'identity' },
-      body,
+      ...(body !== undefined && { body }),
       signal,
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -90,10 +106,12 @@ export class OutboundHttp {
       chunks.push(chunk);
     }
     const retryAfter = String(answer.headers['retry-after'] ?? '');
+    const contentType = answer.headers['content-type'];
     return {
       kind: 'answer',
       status: answer.statusCode,
       body: Buffer.concat(chunks),
+      ...(contentType !== undefined && { contentType: String(contentType) }),
       ...(/^\d{1,6}$/.test(retryAfter) && { retryAfterSeconds: Number(retryAfter) }),
     };
   }

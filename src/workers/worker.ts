@@ -7,10 +7,12 @@ import {
   type HookDependencies,
 } from '../activities/hook-activities';
 import { createTurnActivities, type TurnActivities } from '../activities/turn-activities';
+import { createToolActivities, type ToolActivities } from '../activities/tool-activities';
 import { ModelCaller } from '../model/model-caller';
 import { createReconcileActivities, type ReconcileActivities } from '../activities/reconcile';
 import { createCallWorkflows, createTurnWorkflows } from '../activities/call-workflows';
 import type { TenantStores } from '../store/tenant-stores';
+import type { Toolbox } from '../tools/toolbox';
 
 export interface WorkerOptions {
   readonly connection: NativeConnection;
@@ -22,19 +24,25 @@ export interface WorkerOptions {
   readonly workflowBundle: WorkflowBundleOption;
   /** How hooks are asked by HTTP. */
   readonly hooks: Omit<HookDependencies, 'stores'>;
+  readonly toolbox: Toolbox;
   readonly identity?: string;
 }
 
-export type Activities = CallStoreActivities & HookActivities & ReconcileActivities & TurnActivities;
+export type Activities = CallStoreActivities &
+  HookActivities &
+  ReconcileActivities &
+  ToolActivities &
+  TurnActivities;
 
-export function createActivities({ client, taskQueue, stores, hooks }: WorkerOptions): Activities {
+export function createActivities({ client, taskQueue, stores, hooks, toolbox }: WorkerOptions): Activities {
   const workflows = createCallWorkflows(client.workflow, taskQueue);
   const turnWorkflows = createTurnWorkflows(client.workflow, taskQueue);
   return {
     ...createCallStoreActivities({ stores }),
     ...createHookActivities({ stores, ...hooks }),
     ...createReconcileActivities({ stores, workflows, turnWorkflows }),
-    ...createTurnActivities({ stores, model: new ModelCaller(hooks), workflows }),
+    ...createToolActivities({ stores, toolbox }),
+    ...createTurnActivities({ stores, model: new ModelCaller(hooks), workflows, toolbox }),
   };
 }
 

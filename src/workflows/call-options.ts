@@ -1,5 +1,5 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import { callWorkflowId, isTextStart, type CallStart } from '../domain/call';
+import { callWorkflowId, isTextStart, type CallStart, type Execution } from '../domain/call';
 import type { TextPoint } from '../domain/point';
 import { attributesAtStart } from './search-attributes';
 
@@ -19,6 +19,8 @@ interface MemoBase {
 export interface ToolCallMemo extends MemoBase {
   readonly tool: string;
   readonly toolUseId: string | null;
+  /** Absent in calls from before the service ran tools. */
+  readonly execution?: Execution;
 }
 
 export interface TextMemo extends MemoBase {
@@ -63,7 +65,7 @@ function memoOf(start: CallStart): CallMemo {
   };
   return isTextStart(start)
     ? { ...base, point: start.point }
-    : { ...base, tool: start.tool, toolUseId: start.toolUseId ?? null };
+    : { ...base, tool: start.tool, toolUseId: start.toolUseId ?? null, execution: start.execution };
 }
 
 function summaryOf(start: CallStart): string {

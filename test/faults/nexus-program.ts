@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { startNexus } from '../../src/server/nexus/start-nexus';
 import { openTenantStore } from '../../src/store/tenant-store';
 import { TenantStores } from '../../src/store/tenant-stores';
-import { testSecrets } from '../support/hook-service';
+import { testOutbound, testSecrets, testToolbox } from '../support/hook-service';
 import { withCrashPoint } from './crash-point';
 import { announce, readSetup } from './program-setup';
 
@@ -15,6 +15,7 @@ async function main(): Promise<void> {
     client: new Client({ connection: await Connection.connect({ address }), namespace }),
     taskQueue,
     secrets: testSecrets(tenant),
+    toolbox: testToolbox(testOutbound(), testSecrets(tenant)),
     development: true,
     host: '127.0.0.1',
     port: 0,

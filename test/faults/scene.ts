@@ -8,7 +8,7 @@ import { startNexus } from '../../src/server/nexus/start-nexus';
 import { openTenantStore, type TenantStore } from '../../src/store/tenant-store';
 import { TenantStores } from '../../src/store/tenant-stores';
 import { Api } from '../support/api';
-import { testSecrets } from '../support/hook-service';
+import { testOutbound, testSecrets, testToolbox } from '../support/hook-service';
 import { testServices } from '../support/services';
 import { startProgram, type ChildProgram } from './child-program';
 
@@ -85,6 +85,7 @@ async function openScene(options: SceneOptions): Promise<Scene> {
   const nexus = await startNexus({
     ...{ stores, client, taskQueue: tenant, host: '127.0.0.1', port: 0, log },
     ...{ secrets: testSecrets(tenant), development: true },
+    toolbox: testToolbox(testOutbound(), testSecrets(tenant)),
     ...(decisionTimeoutMs !== undefined && { decisionTimeoutMs }),
   });
   const programs: ChildProgram[] = [];

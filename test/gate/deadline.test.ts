@@ -99,6 +99,9 @@ describe('only the clock of the workflow decides', () => {
       stoppable: () => {
         throw new Error('no hook of this call is asked');
       },
+      runTool: () => {
+        throw new Error('the caller runs the tool of this call');
+      },
       review: () => {
         throw new Error('no agent judges this call');
       },

@@ -59,6 +59,27 @@ test('a change replaces each member that it gives, leaves the others, and makes 
   });
 });
 
+test('every member of a configuration can be changed alone', async () => {
+  const { id } = await made({ hooks: [] });
+  const members = {
+    permissions: [{ id: 'p', effect: 'deny', tools: ['x'] }],
+    unmatchedTools: 'deny',
+    tools: [{ kind: 'caller', name: 't' }],
+    model: { baseUrl: 'https://models.example.com/v1', name: 'm' },
+    instructions: 'Be terse.',
+    timeouts: { outputTimeoutMs: 6_000 },
+    hooks: [hook('h')],
+  };
+  for (const [name, value] of Object.entries(members)) {
+    const changed = await author.patch<Profile>(
+      `/v1/profiles/${id}`,
+      { configuration: { [name]: value } },
+      { 'If-Match': '*' },
+    );
+    expect(changed.body.configuration).toMatchObject({ [name]: value });
+  }
+});
+
 test('a change without If-Match is 428 and with an old ETag 412, and changes nothing', async () => {
   const { id } = await made();
   const path = `/v1/profiles/${id}`;

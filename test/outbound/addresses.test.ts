@@ -256,5 +256,5 @@ test('an allow-list says which entry is wrong and what to write, and repeats non
 });
 
 function post(http: OutboundHttp, url: string): Promise<OutboundReply> {
-  return http.post({ url, headers: {}, body: '{}', timeoutMs: 5_000, maxAnswerBytes: 1_000 });
+  return http.send({ url, headers: {}, body: '{}', timeoutMs: 5_000, maxAnswerBytes: 1_000 });
 }

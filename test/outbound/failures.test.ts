@@ -4,7 +4,7 @@ import type { LookupAddress } from 'node:dns';
 import { gzipSync } from 'node:zlib';
 import { NOTHING_ALLOWED, parseAllowList } from '../../src/outbound/address-rules';
 import type { LookUpAll } from '../../src/outbound/guarded-connect';
-import { OutboundHttp, type OutboundPost, type OutboundReply } from '../../src/outbound/outbound-http';
+import { OutboundHttp, type OutboundRequest, type OutboundReply } from '../../src/outbound/outbound-http';
 
 const MARKER = 'MARKER-of-the-answer';
 const DEVELOPMENT = { development: true, allow: NOTHING_ALLOWED };
@@ -34,8 +34,8 @@ function outbound(lookup?: LookUpAll): OutboundHttp {
   return http;
 }
 
-const ask = (http: OutboundHttp, url: string, more: Partial<OutboundPost> = {}): Promise<OutboundReply> =>
-  http.post({
+const ask = (http: OutboundHttp, url: string, more: Partial<OutboundRequest> = {}): Promise<OutboundReply> =>
+  http.send({
     url,
     headers: { 'x-secret': 'header-secret' },
     body: '{}',

@@ -31,7 +31,7 @@ const post = (
   url: string,
   more: { timeoutMs?: number; maxAnswerBytes?: number; signal?: AbortSignal; body?: string } = {},
 ) =>
-  http.post({
+  http.send({
     url,
     headers: { 'x-secret': 'header-secret' },
     body: '{}',
@@ -210,7 +210,7 @@ test('a name that does not resolve, and a port that nobody listens on', async ()
     lookup: (_, callback) => callback(Object.assign(new Error('no'), { code: 'EAI_AGAIN' }), []),
   });
   const ask = { headers: {}, body: '', timeoutMs: 2_000, maxAnswerBytes: 1 };
-  expect(await lost.post({ url: 'https://hooks.example.com/', ...ask })).toMatchObject({
+  expect(await lost.send({ url: 'https://hooks.example.com/', ...ask })).toMatchObject({
     code: 'dns_failed',
   });
   await lost.close();

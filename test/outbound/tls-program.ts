@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const http = new OutboundHttp({ rules: { development: true, allow: NOTHING_ALLOWED } });
-  const reply = await http.post({
+  const reply = await http.send({
     url: `https://localhost:${port}/`,
     headers: {},
     body: '{"amount":5}',

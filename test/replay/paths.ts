@@ -2,6 +2,7 @@ import { callWorkflowId } from '../../src/domain/call';
 import { startReceiver, type Behaviour, type Receiver } from '../support/receiver';
 import { Scene } from '../support/scene';
 import { parkedWaitOf, type RecordedPath } from './recorded-path';
+import { TOOL_PATHS } from './tool-paths';
 import { TURN_PATHS } from './turn-paths';
 
 const later: Behaviour = (_, response) => {
@@ -242,6 +243,7 @@ export const RECORDED_PATHS: readonly RecordedPath[] = [
       ),
   },
   ...TURN_PATHS,
+  ...TOOL_PATHS,
   {
     name: 'pending-then-handed-out-and-completed',
     async play(stack) {

@@ -2,6 +2,8 @@ import { NOTHING_ALLOWED } from '../../src/outbound/address-rules';
 import { OutboundHttp } from '../../src/outbound/outbound-http';
 import { parseSecretMap } from '../../src/secrets/secret-map';
 import { Secrets } from '../../src/secrets/secrets';
+import type { OperatorServers } from '../../src/tools/operator-servers';
+import { Toolbox } from '../../src/tools/toolbox';
 
 /** The tenant's signing secret in all tests, and a hook's own one by the name `own`. */
 export const TENANT_SIGNING = 'whsec_dGVuYW50LXNpZ25pbmctc2VjcmV0LW9mLXRlc3Rz';
@@ -21,6 +23,15 @@ export function testSecrets(tenant: string): Secrets {
   };
   const env = { TENANT: TENANT_SIGNING, OWN: OWN_SIGNING, HEADER: HEADER_SECRET };
   return new Secrets(parseSecretMap(JSON.stringify(map)), { env });
+}
+
+/** The tools of a test's profiles. */
+export function testToolbox(
+  http: OutboundHttp,
+  secrets: Secrets,
+  servers: OperatorServers = new Map(),
+): Toolbox {
+  return new Toolbox({ http, secrets, operatorServers: servers, version: '0.0.0' });
 }
 
 /** Requests to hooks on loopback, as in development. */

@@ -10,7 +10,8 @@ import { openTenantStore, type TenantStore } from '../../src/store/tenant-store'
 import { TenantStores } from '../../src/store/tenant-stores';
 import { createActivities, createWorker, type Activities } from '../../src/workers/worker';
 import { Api } from './api';
-import { testOutbound, testSecrets } from './hook-service';
+import type { OperatorServer } from '../../src/tools/operator-servers';
+import { testOutbound, testSecrets, testToolbox } from './hook-service';
 import { testServices } from './services';
 import { SkippingWorkflowClient } from './skipping-client';
 
@@ -19,6 +20,8 @@ export interface StackOptions {
   readonly skipTime?: boolean;
   readonly defaultHooks?: DefaultHookSet;
   readonly decisionTimeoutMs?: number;
+  /** Programs that speak MCP, as an operator would declare them. */
+  readonly mcpServers?: ReadonlyMap<string, OperatorServer>;
   /** Default true. */
   readonly worker?: boolean;
   readonly wrapActivities?: (activities: Activities) => Activities;
@@ -68,9 +71,11 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const clientOptions = { connection, namespace: services.namespace };
   const client = options.skipTime === true ? new SkippingClient(clientOptions) : new Client(clientOptions);
   const http = testOutbound();
+  const toolbox = testToolbox(http, secrets, new Map([[tenant, options.mcpServers ?? new Map()]]));
   const nexus = await startNexus({
     stores,
     secrets,
+    toolbox,
     development: true,
     client,
     taskQueue,
@@ -95,6 +100,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       namespace: services.namespace,
       taskQueue,
       stores,
+      toolbox,
       workflowBundle: { codePath: services.bundlePath },
       hooks: { http, secrets, publicUrl: nexus.url },
     };
@@ -135,6 +141,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     async stop() {
       await nexus.close(0);
       await Promise.all(workers.map((worker) => worker.stop()));
+      await toolbox.close();
       await http.close();
       await connection.close();
       await store.close();

@@ -1,7 +1,7 @@
 import type { PlacedUrlHook, UrlProcessor } from '../../domain/hook';
-import { headerValueFault } from '../../domain/hook-url';
 import { MAX_ANSWER_BYTES } from '../../domain/hook-limits';
 import type { OutboundHttp } from '../../outbound/outbound-http';
+import { resolveHeaders } from '../../secrets/header-values';
 import { TENANT_SECRET } from '../../secrets/secret-map';
 import type { Secrets } from '../../secrets/secrets';
 import { signDelivery } from '../../secrets/signature';
@@ -39,7 +39,7 @@ export async function sendDelivery({ http, secrets }: Delivering, delivery: OneD
   });
   const headers = await headersOf(secrets, delivery, processor, { id: deliveryId, timestamp: sentAt, body });
   if ('kind' in headers) return headers;
-  const reply = await http.post({
+  const reply = await http.send({
     url: processor.url,
     headers: headers.headers,
     body,
@@ -57,23 +57,9 @@ async function headersOf(
   message: { id: string; timestamp: Date; body: string },
 ): Promise<{ headers: Record<string, string> } | AttemptFailure> {
   const host = new URL(processor.url).hostname;
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    'user-agent': 'portcullis',
-  };
-  for (const [name, value] of Object.entries(processor.headers ?? {})) {
-    if (typeof value === 'string') {
-      headers[name.toLowerCase()] = value;
-      continue;
-    }
-    const reading = await secrets.values(tenant, value.secret, host);
-    if (!reading.ok) return notSent(reading);
-    const written = (value.prefix ?? '') + reading.values[0];
-    if (headerValueFault(written) !== undefined) {
-      return notSent({ code: 'secret_unreadable', text: `The secret ${value.secret} cannot be a header.` });
-    }
-    headers[name.toLowerCase()] = written;
-  }
+  const own = await resolveHeaders(secrets, { tenant, host, headers: processor.headers });
+  if (!own.ok) return notSent(own);
+  const headers = { 'content-type': 'application/json', 'user-agent': 'portcullis', ...own.headers };
   const signing = await secrets.values(tenant, processor.secret ?? TENANT_SECRET, host);
   if (!signing.ok) return notSent(signing);
   try {

@@ -3,11 +3,13 @@ import { callFacts } from '../../domain/call-facts';
 import { inputFault } from '../../domain/input-schema';
 import type { JsonValue } from '../../domain/json-value';
 import { pinForText, pinProfile } from '../../domain/profile';
+import type { KnownTool } from '../../domain/runnable-tool';
 import { outputIdOf, toolCallIdOf, type AskedTool, type ModelStep } from '../../domain/turn';
 import type { ModelCaller, ModelFailure, WantedCall } from '../../model/model-caller';
 import { keepQuarantined, keepSubject } from '../../store/keep-subject';
 import type { TenantStore } from '../../store/tenant-store';
 import type { TurnSnapshot } from '../../store/turns';
+import type { Toolbox } from '../../tools/toolbox';
 import { conversationOf } from './conversation';
 import { instructionsOf, verdictSchema } from './reviewing';
 
@@ -21,6 +23,7 @@ export type NextStep =
 export interface StepRequest {
   readonly store: TenantStore;
   readonly model: ModelCaller;
+  readonly toolbox: Pick<Toolbox, 'list'>;
   readonly turn: TurnSnapshot;
   /** From 0. */
   readonly number: number;
@@ -36,9 +39,10 @@ export async function nextStep(request: StepRequest): Promise<NextStep | ModelFa
   const { record } = turn;
   const kept = (await store.turns.readSteps(record.id))[number];
   if (kept !== undefined) return asNext(request, kept.step, kept.said ?? '');
-  const reply = await request.model.call(await modelRequest(request));
+  const { tools: known } = await request.toolbox.list(turn.start.tenant, turn.profile.configuration);
+  const reply = await request.model.call(await modelRequest(request, known));
   if (reply.kind === 'failed') return reply;
-  const tools = reply.calls.map((call, index) => askedTool(turn, number, { call, index }));
+  const tools = reply.calls.map((call, index) => askedTool(turn, number, { call, index }, known));
   const made: ModelStep = { at: new Date().toISOString(), tools };
   const step = await store.turns.keepStep(record.id, number, { step: made, said: reply.text });
   if (step === undefined) return { kind: 'ended' };
@@ -47,9 +51,9 @@ export async function nextStep(request: StepRequest): Promise<NextStep | ModelFa
   return asNext(request, step, said);
 }
 
-async function modelRequest({ store, turn, signal }: StepRequest) {
+async function modelRequest({ store, turn, signal }: StepRequest, known: readonly KnownTool[]) {
   const { record, profile, start } = turn;
-  const { model, tools } = profile.configuration;
+  const { model } = profile.configuration;
   const instructions = instructionsOf(turn);
   if (model === undefined) throw new Error('a turn has a model from its beginning');
   return {
@@ -57,11 +61,10 @@ async function modelRequest({ store, turn, signal }: StepRequest) {
     model,
     ...(instructions !== undefined && { instructions }),
     messages: await conversationOf(store, record.threadId, record.id),
-    tools: tools.map(({ name, description, inputSchema }) => ({
+    tools: known.map(({ name, description, inputSchema }) => ({
       name,
       ...(description !== undefined && { description }),
-      // Checked by the schema of profiles: JSON.
-      ...(inputSchema !== undefined && { inputSchema: inputSchema as JsonValue }),
+      ...(inputSchema !== undefined && { inputSchema }),
     })),
     ...(start.review !== undefined && { json: verdictSchema(start.review.point) }),
     signal,
@@ -69,17 +72,20 @@ async function modelRequest({ store, turn, signal }: StepRequest) {
 }
 
 function askedTool(
-  { record, profile }: TurnSnapshot,
+  { record }: TurnSnapshot,
   number: number,
   { call, index }: { call: WantedCall; index: number },
+  tools: readonly KnownTool[],
 ): AskedTool {
   const { toolUseId, tool, input } = call;
   if (call.fault !== undefined) return { toolUseId, tool, input, fault: call.fault };
-  const schema = pinProfile(profile, tool).inputSchema;
+  const known = tools.find(({ name }) => name === tool);
+  const schema = known?.inputSchema;
   const fault = schema === undefined ? undefined : inputFault(schema, input);
   if (fault !== undefined)
     return { toolUseId, tool, input, fault: `at "${fault.pointer}" the input ${fault.detail}` };
-  return { toolUseId, tool, input, callId: toolCallIdOf(record.id, number, index) };
+  const callId = toolCallIdOf(record.id, number, index);
+  return { toolUseId, tool, input, callId, ...(known !== undefined && { known }) };
 }
 
 async function asNext(request: StepRequest, step: ModelStep, said: string): Promise<NextStep> {
@@ -96,17 +102,19 @@ async function asNext(request: StepRequest, step: ModelStep, said: string): Prom
 async function toolCallStart(
   { store, turn }: StepRequest,
   step: ModelStep,
-  { callId, tool, toolUseId, input }: AskedTool & { callId: string },
+  { callId, tool, toolUseId, input, known }: AskedTool & { callId: string },
 ): Promise<ToolCallStart> {
-  const profile = pinProfile(turn.profile, tool);
+  const runs = known?.runs !== undefined;
+  const profile = pinProfile(turn.profile, tool, runs ? known : undefined);
+  const execution = runs ? ('server' as const) : ('caller' as const);
   const start = {
     ...(await startBase(store, turn, step)),
     callId,
     profile,
     tool,
     toolUseId,
-    execution: 'caller' as const,
-    requestDigest: requestDigest({ tool, input, toolUseId, execution: 'caller', ...actorOf(turn) }),
+    execution,
+    requestDigest: requestDigest({ tool, input, toolUseId, execution, ...actorOf(turn) }),
   };
   const subject = await keepSubject(
     store,

@@ -24,6 +24,8 @@ export interface ServiceSettings {
   /** Addresses that are reached although they are private, local or reserved. */
   readonly allowedAddresses: AllowList;
   readonly secretsFile?: string;
+  /** Programs that speak MCP. */
+  readonly mcpServersFile?: string;
 }
 
 const variables = z.object({
@@ -68,6 +70,7 @@ const variables = z.object({
       }
     }),
   PORTCULLIS_SECRETS_FILE: z.string().min(1).optional(),
+  PORTCULLIS_MCP_SERVERS_FILE: z.string().min(1).optional(),
 });
 
 /**
@@ -78,7 +81,11 @@ const variables = z.object({
 export function readServiceSettings(env: NodeJS.ProcessEnv): ServiceSettings {
   const parsed = variables.safeParse(env);
   if (!parsed.success) throw new SettingsError(parsed.error.issues.map(({ message }) => message).join('\n'));
-  const { PORTCULLIS_PUBLIC_URL: publicUrl, PORTCULLIS_SECRETS_FILE: secretsFile } = parsed.data;
+  const {
+    PORTCULLIS_PUBLIC_URL: publicUrl,
+    PORTCULLIS_SECRETS_FILE: secretsFile,
+    PORTCULLIS_MCP_SERVERS_FILE: mcpServersFile,
+  } = parsed.data;
   const { connectionOptions, namespace } = loadClientConnectConfig({
     overrideEnvVars: Object.fromEntries(Object.entries(env).filter(isSet)),
   });
@@ -93,6 +100,7 @@ export function readServiceSettings(env: NodeJS.ProcessEnv): ServiceSettings {
     allowedAddresses: parsed.data.PORTCULLIS_ALLOWED_ADDRESSES,
     ...(publicUrl !== undefined && { publicUrl }),
     ...(secretsFile !== undefined && { secretsFile }),
+    ...(mcpServersFile !== undefined && { mcpServersFile }),
   };
 }
 

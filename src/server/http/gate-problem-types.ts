@@ -28,6 +28,18 @@ export const GATE_PROBLEM_TYPES = {
     when: 'The call has a result that its hooks are judging, and another one is reported.',
     remedy: 'The first report counts. Read the call to see what became of it.',
   },
+  'runs-here': {
+    status: 409,
+    title: 'The service runs this tool',
+    when: 'An output is reported for a call with `execution: server`.',
+    remedy: 'Do not run the tool. Read the call to see what came of it.',
+  },
+  'tool-server-unavailable': {
+    status: 503,
+    title: "A tool's server cannot be asked",
+    when: 'A call with `execution: server` names a tool that an MCP server of the profile may have, and the server does not answer.',
+    remedy: 'Nothing has run. Send the request again later, under the same Idempotency-Key.',
+  },
   'call-ended': {
     status: 409,
     title: 'The call has ended',

@@ -6,6 +6,7 @@ import { listen, type Listening } from '../http/listen';
 import { createCallGateway, type CallGateway } from '../temporal';
 import { createNexusApp } from './nexus-app';
 import type { Secrets } from '../../secrets/secrets';
+import type { Toolbox } from '../../tools/toolbox';
 import { createCloseThreadRoute } from './routes/close-thread';
 import { createDeliveryRoute } from './routes/deliveries';
 import { createResolveRoutes } from './routes/resolve';
@@ -22,6 +23,8 @@ export interface NexusOptions {
   readonly stores: TenantStores;
   readonly client: Client;
   readonly taskQueue: string;
+  /** The tools of profiles that the service runs. */
+  readonly toolbox: Toolbox;
   /** Named secrets, with which late answers of hooks may be signed. */
   readonly secrets: Secrets;
   /** Accepts hooks at `http://localhost`. */
@@ -57,7 +60,7 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
     development: options.development,
     logger: log,
     extraRoutes: [
-      ...createToolCallRoutes(gateway),
+      ...createToolCallRoutes({ gateway, toolbox: options.toolbox }),
       ...createTextRoutes(gateway),
       ...createTurnRoutes(gateway),
       createToolResultRoute(gateway),

@@ -1,6 +1,6 @@
 import type { CallStoreActivities } from '../../activities/call-store';
 import type { Outcome } from '../../domain/call-outcome';
-import { isOpen, isTextStart, type CallStart } from '../../domain/call';
+import { isOpen, isTextStart, type CallStart, type ToolCallStart } from '../../domain/call';
 import { answerCall, type AnswerInput, type ResolveReply } from '../../domain/call-answer';
 import {
   cancelCall,
@@ -21,7 +21,7 @@ import {
   type PendingInput,
   type PendingReply,
 } from '../../domain/call-pending';
-import { dueHook, duePlace, isSettled, type CallState } from '../../domain/call-state';
+import { dueHook, duePlace, isRunDue, isSettled, type CallState } from '../../domain/call-state';
 import type { Transition } from '../../domain/transition';
 import { Mutex } from '../mutex';
 import type { HookAsking } from './hook-asking';
@@ -57,6 +57,8 @@ export class CallRun {
       now: () => number;
       onChange: (state: CallState) => void;
       stoppable: Stoppable;
+      /** Has the tool run. */
+      runTool: (start: ToolCallStart) => Promise<PatientReply>;
       /** Has an agent hook judge. */
       review: (call: { tenant: string; callId: string }, placed: PlacedAgentHook) => Promise<PatientReply>;
     },
@@ -75,6 +77,11 @@ export class CallRun {
   /** Whether the call has an outcome for now: parked, allowed, or ended. */
   get settled(): boolean {
     return isSettled(this.state);
+  }
+
+  /** Whether the service has to run the tool now. */
+  get runDue(): boolean {
+    return this.known && isRunDue(this.state);
   }
 
   get ended(): boolean {
@@ -99,6 +106,13 @@ export class CallRun {
       return (await this.askAtOnce({ state: this.state }, placed.hook.id, false)) !== 'undecided';
     });
     if (!atOnce) await this.askPatiently();
+  }
+
+  /** Runs the tool, unless that is over or somebody has given the call up meanwhile. */
+  async runTool(): Promise<void> {
+    const { start } = this;
+    if (isTextStart(start)) throw new Error('a text is no tool');
+    await this.adopt(await this.asking.run(duePlace(this.state), () => this.given.runTool(start)));
   }
 
   answer(input: AnswerInput): Promise<ResolveReply> {
@@ -226,6 +240,10 @@ export class CallRun {
         ? this.given.review({ tenant, callId }, placed)
         : this.given.hooks.patiently({ tenant, callId, now, attemptsMade }, placed),
     );
+    await this.adopt(reply);
+  }
+
+  private async adopt(reply: PatientReply | undefined): Promise<void> {
     if (reply === undefined) return;
     if (reply.kind === 'nothing_due') await this.catchUp();
     else if (reply.state.n > this.state.n) this.become(reply.state);

@@ -1,5 +1,5 @@
 import type { Wait } from '../../domain/wait';
-import { isTextStart, type CallStart } from '../../domain/call';
+import { isTextStart, runsHere, type CallStart } from '../../domain/call';
 import { openWaitOf, type CallState } from '../../domain/call-state';
 
 /** What a person who opens the workflow in the Temporal UI needs at a glance, in Markdown. Never a value. */
@@ -28,7 +28,11 @@ export function describeCall(start: CallStart, state: CallState, notice?: string
     );
   }
   if (call.status === 'allowed')
-    lines.push(`The caller has until ${call.expiresAt ?? ''} to report the output.`);
+    lines.push(
+      runsHere(start)
+        ? `The caller has until ${call.expiresAt ?? ''} to ask for the decision; then the tool runs.`
+        : `The caller has until ${call.expiresAt ?? ''} to report the output.`,
+    );
   if (call.denial !== undefined) {
     const { by, hookId, reason } = call.denial;
     lines.push(
@@ -49,7 +53,7 @@ function headline(start: CallStart, state: CallState): string {
   if (state.n === 0) return 'Being decided';
   const open = openWaitOf(state);
   return open === undefined
-    ? (isTextStart(start) ? TEXT_HEADLINES : HEADLINES)[state.call.status]
+    ? headlinesOf(start)[state.call.status]
     : `Waiting for a person: ${escape(open.wait.title)}`;
 }
 
@@ -63,6 +67,18 @@ const HEADLINES = {
   cancelled: 'Cancelled',
   expired: 'Expired; no output was reported in time',
 } as const;
+
+const RUNNING_HERE = {
+  ...HEADLINES,
+  allowed: 'Allowed; runs when its caller asks for the decision',
+  failed: 'The tool failed, or it is not known what came of it',
+  expired: 'Expired; nobody asked for the decision in time',
+} as const;
+
+function headlinesOf(start: CallStart): Readonly<Record<CallState['call']['status'], string>> {
+  if (isTextStart(start)) return TEXT_HEADLINES;
+  return runsHere(start) ? RUNNING_HERE : HEADLINES;
+}
 
 const TEXT_HEADLINES = {
   ...HEADLINES,

@@ -20,6 +20,7 @@ import { HookAsking } from './hook-asking';
 import { readOperatorSignal } from './operator-signal';
 import { review } from './review';
 import { storeAccess } from './store-access';
+import { runTool } from './tool-running';
 
 /**
  * Temporal's clock, cancellation and messages around a {@link CallRun}, which holds the rules. A workflow registers its
@@ -40,6 +41,7 @@ export class GatedCall {
       onChange: () => this.describe(),
       stoppable,
       review,
+      runTool,
     });
   }
 
@@ -112,11 +114,18 @@ export class GatedCall {
           await Promise.race([run.askDueHook(), condition(() => cancelRequested || run.settled)]);
           continue;
         }
+        if (run.runDue) {
+          await Promise.race([run.runTool(), condition(() => cancelRequested || !run.runDue)]);
+          continue;
+        }
         const deadline = deadlineOf(run.state) ?? Number.POSITIVE_INFINITY;
-        await until(() => cancelRequested || !run.settled || deadlineOf(run.state) !== deadline, {
-          ms: deadline - Date.now(),
-          summary: run.state.call.status === 'waiting' ? 'Time-out of the wait' : 'Time-out of the output',
-        });
+        await until(
+          () => cancelRequested || !run.settled || run.runDue || deadlineOf(run.state) !== deadline,
+          {
+            ms: deadline - Date.now(),
+            summary: run.state.call.status === 'waiting' ? 'Time-out of the wait' : 'Time-out of the output',
+          },
+        );
         await run.tick();
       }
       upsertSearchAttributes(attributesAtEnd(run.state.call.status));

@@ -1,13 +1,13 @@
-import type { CallState } from '../../../domain/call-state';
+import { isUnderWay, type CallState } from '../../../domain/call-state';
 import type { TenantStore } from '../../../store/tenant-store';
 
-/** Waits until a call no longer waits, for at most `seconds`, and gives the state it then has. */
+/** Waits until a call neither waits nor runs, for at most `seconds`, and gives the state it then has. */
 export async function awaitDecision<State extends CallState>(
   store: TenantStore,
   state: State,
   { seconds, signal }: { seconds: number; signal: AbortSignal },
 ): Promise<State> {
-  if (state.call.status !== 'waiting' || seconds === 0) return state;
+  if (!isUnderWay(state) || seconds === 0) return state;
   const { id } = state.call;
   const until = Date.now() + seconds * 1_000;
   const listener = store.changes.listenToCall(id, 'every step');
@@ -16,7 +16,7 @@ export async function awaitDecision<State extends CallState>(
       // A call stays of its kind.
       current = ((await store.calls.read(id))?.state as State | undefined) ?? current;
       const left = until - Date.now();
-      if (current.call.status !== 'waiting' || left <= 0 || signal.aborted) return current;
+      if (!isUnderWay(current) || left <= 0 || signal.aborted) return current;
       await listener.next(left, signal);
     }
   } finally {

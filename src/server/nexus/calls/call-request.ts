@@ -1,9 +1,12 @@
+import type { Execution } from '../../../domain/call';
 import type { JsonValue } from '../../../domain/json-value';
 import type { NexusPrincipal } from '../nexus-principal';
 
 export interface CallRequest {
   readonly tool: string;
   readonly input: JsonValue;
+  /** Who runs the tool. */
+  readonly execution: Execution;
   readonly toolUseId?: string;
   readonly actor?: JsonValue;
 }

@@ -1,6 +1,7 @@
 import { requestDigest } from '../../../domain/call';
 import { openCall } from '../../../domain/call-machine';
 import { toolCallState, type ToolCallState } from '../../../domain/call-state';
+import type { Toolbox } from '../../../tools/toolbox';
 import type { Started, CallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
@@ -12,30 +13,42 @@ import { notDecidedProblem } from './not-decided';
 import { sameRequest, threadClosed } from './same-request';
 import { prepareStart, readAhead, type PreparedStart } from './prepare-start';
 
+/** What calls are made with. */
+export interface CallMaking {
+  readonly gateway: CallGateway;
+  readonly toolbox: Toolbox;
+}
+
 /**
  * Takes a call from the request to its first outcome: parked, allowed or ended. A repeat under an Idempotency-Key
  * gets the call as it is now.
  */
-export async function makeCall(gateway: CallGateway, make: MakeCall): Promise<ToolCallState> {
+export async function makeCall({ gateway, toolbox }: CallMaking, make: MakeCall): Promise<ToolCallState> {
   const { principal, threadId, request, idempotencyKey } = make;
   const { store, tenant, key } = principal;
   const ahead = readAhead(store, threadId);
   const { thread, closed } = await visibleThread(principal, threadId);
-  const digest = requestDigest({ ...request, execution: 'caller' });
+  const digest = requestDigest(request);
   const callId = callIdFor({ tenant, owner: key.owner, threadId, idempotencyKey });
 
   const known = idempotencyKey === undefined ? undefined : await store.calls.readToolCall(callId);
   if (known !== undefined) {
     const state = sameRequest(known.state, digest);
     // The server that stored it may have died before it started the workflow.
-    if (known.start.storedAsAllowed && state.call.status === 'allowed') {
+    if (known.start.storedAsAllowed && state.n === 1) {
       demandStarted(await gateway.startAllowed(known.start), state, principal);
     }
     return state;
   }
   if (closed) throw threadClosed();
 
-  const { start, settings } = await prepareStart(principal, request, { thread, callId, digest, ahead });
+  const { start, settings } = await prepareStart(principal, request, {
+    thread,
+    callId,
+    digest,
+    ahead,
+    toolbox,
+  });
   return start.storedAsAllowed
     ? storeAllowed(gateway, principal, { start, settings })
     : toolCallState(await decide(gateway, principal, start, make.withinMs));

@@ -1,15 +1,15 @@
 import { v4 } from 'uuid';
 import { canonicalJson, sha256Hex, subjectDigest } from '../../../domain/digest';
-import { isOpen } from '../../../domain/call';
+import { isOpen, type CallStatus } from '../../../domain/call';
 import type { PendingInput } from '../../../domain/call-pending';
-import { isUndecided, type ToolCallState } from '../../../domain/call-state';
+import { isParked, type ToolCallState } from '../../../domain/call-state';
 import { HttpProblem } from '../../http/problem';
-import type { Reached, CallGateway } from '../../temporal';
+import type { Reached } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
 import { awaitDecision } from './await-decision';
 import type { MakeCall } from './call-request';
-import { makeCall } from './make-call';
+import { makeCall, type CallMaking } from './make-call';
 import { notDecidedProblem } from './not-decided';
 import type { PendingClaims } from './pending-claims';
 
@@ -35,7 +35,7 @@ export interface Patience {
  * @param workspace what else has to be equal for two requests to be the same, where callers of one key are many
  */
 export async function makeCallInTime(
-  { gateway, claims }: { gateway: CallGateway; claims: PendingClaims },
+  { claims, ...making }: CallMaking & { claims: PendingClaims },
   make: MakeCall,
   { patience, workspace }: { patience: Patience; workspace?: string },
 ): Promise<MadeInTime> {
@@ -53,7 +53,7 @@ export async function makeCallInTime(
     if (bound !== undefined) return bound;
   }
   const withinMs = Math.max(patience.seconds * 1_000, FIRST_OUTCOME_MS);
-  const made = await makeCall(gateway, { ...make, withinMs });
+  const made = await makeCall(making, { ...make, withinMs });
   // Told apart from a call that was made before under this Idempotency-Key and answered `pending`.
   if (made.pending !== undefined) {
     const bound = await bind(principal, made.call.id, by);
@@ -64,8 +64,8 @@ export async function makeCallInTime(
     });
   }
   const state = await awaitDecision(store, made, { seconds: left(), signal: patience.signal });
-  if (!isUndecided(state)) return { kind: 'decided', state };
-  const answered = await gateway.answerPending(principal.tenant, state.call.id, input);
+  if (!isParked(state)) return { kind: 'decided', state };
+  const answered = await making.gateway.answerPending(principal.tenant, state.call.id, input);
   const now = await currentState(principal, state, answered);
   if (answered.kind === 'reply' && answered.reply.kind === 'pending') return { kind: 'pending', state: now };
   return { kind: 'decided', state: now };
@@ -96,9 +96,12 @@ async function bind(
     if (reached.reply.kind === 'taken') return undefined;
     if (reached.reply.kind === 'yours') return { kind: 'decided', state };
     const waited = await awaitDecision(store, state, { seconds: by.left(), signal: by.signal });
-    if (isUndecided(waited)) return { kind: 'pending', state: waited };
+    if (isParked(waited)) return { kind: 'pending', state: waited };
   }
 }
+
+/** Ends that somebody was told of as `pending`, and that nobody has heard of yet. */
+const TOLD_ONCE: ReadonlySet<CallStatus> = new Set<CallStatus>(['denied', 'completed', 'failed']);
 
 /** Told again to whoever asked before; a decision that nobody was told, once to the next. */
 async function bindEnded(
@@ -108,7 +111,7 @@ async function bindEnded(
 ): Promise<MadeInTime | undefined> {
   const { call, pending } = state;
   if (pending?.claimants.includes(claimant) === true) return { kind: 'decided', state };
-  if (call.status !== 'denied' || pending?.handedTo !== undefined) return undefined;
+  if (!TOLD_ONCE.has(call.status) || pending?.handedTo !== undefined) return undefined;
   const told = await store.pendingCalls.tellEnd(call.id, claimant);
   return told === 'told' ? { kind: 'decided', state } : undefined;
 }

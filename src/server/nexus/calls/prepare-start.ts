@@ -9,8 +9,10 @@ import type { CallStart, ToolCallStart } from '../../../domain/call';
 import { keepSubject } from '../../../store/keep-subject';
 import type { TenantStore } from '../../../store/tenant-store';
 import type { ThreadRecord } from '../../../store/threads';
+import type { Toolbox } from '../../../tools/toolbox';
 import type { NexusPrincipal } from '../nexus-principal';
 import type { CallRequest } from './call-request';
+import { runnableTool } from './runnable-tool';
 
 export interface PreparedStart<Start extends CallStart = ToolCallStart> {
   readonly start: Start;
@@ -41,18 +43,20 @@ export function readAhead({ settings, profiles, threads }: TenantStore, threadId
 export async function prepareStart(
   { store, tenant, key }: NexusPrincipal,
   request: CallRequest,
-  at: { thread: ThreadRecord; callId: string; digest: string; ahead: ReadAhead },
+  at: { thread: ThreadRecord; callId: string; digest: string; ahead: ReadAhead; toolbox: Toolbox },
 ): Promise<PreparedStart> {
-  const { thread, callId, digest, ahead } = at;
+  const { thread, callId, digest, ahead, toolbox } = at;
   const { profile, settings } = await resolved(store, thread, ahead);
-  const pinned = pinProfile(profile, request.tool);
-  const { toolUseId, actor } = request;
+  const { toolUseId, actor, execution } = request;
+  const running =
+    execution === 'server' ? await runnableTool(toolbox, { tenant, profile }, request) : undefined;
+  const pinned = pinProfile(profile, request.tool, running);
   const start = {
     ...startBase({ tenant, key, settings }, { callId, threadId: thread.id, digest, actor }),
     profile: pinned,
     tool: request.tool,
     ...(toolUseId !== undefined && { toolUseId }),
-    execution: 'caller' as const,
+    execution,
   };
   const subject = await keepSubject(
     store,

@@ -13,7 +13,7 @@ export async function reachCall<Reply>(
   const reached = await send();
   if (reached.kind !== 'ended') return reached;
   const known = await store.calls.readToolCall(callId);
-  if (known?.start.storedAsAllowed !== true || known.state.call.status !== 'allowed') return reached;
+  if (known?.start.storedAsAllowed !== true || known.state.n !== 1) return reached;
   // One that ran and was terminated is not started again; then the second message finds it ended too.
   const started = await gateway.startAllowed(known.start);
   return started.kind === 'started' ? send() : started;

@@ -32,6 +32,7 @@ export async function reportCallResult(
   const found = await findCall(principal, gateway, { threadId, callId });
   if (found.kind === 'unstored') throw notDecided(threadId, callId);
   const { call } = found.state;
+  if (call.execution === 'server') throw runsHere(threadId, callId);
   const digest = subjectDigest({ point: 'after_tool_call', tool: call.tool, value: result.value });
   if (isReported(found.state, result.kind, digest)) return found.state;
 
@@ -91,6 +92,14 @@ function isReported(
 
 function blobNamesOf({ call, reported }: ToolCallState): (string | undefined)[] {
   return [call.output?.blob, call.error?.blob, reported?.blob.blob];
+}
+
+function runsHere(threadId: string, callId: string): HttpProblem {
+  return new HttpProblem('runs-here', {
+    detail: 'the service runs the tool of this call and takes no result from outside',
+    extensions: { callId },
+    headers: { Location: callLocation(threadId, callId) },
+  });
 }
 
 function beingJudged(threadId: string, callId: string): HttpProblem {

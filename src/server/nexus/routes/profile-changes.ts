@@ -48,18 +48,20 @@ const updateProfile = (development: boolean) =>
 
 function patched(profile: Profile, { name, configuration = {} }: z.output<typeof patchSchema>): Profile {
   const renamed = name === undefined ? profile : { ...profile, name };
-  const { hooks, permissions, unmatchedTools, tools, timeouts } = configuration;
+  const { hooks, ...others } = configuration;
   const rehooked = hooks === undefined ? renamed : withHooks(renamed, hooks);
   return {
     ...rehooked,
-    configuration: {
-      ...rehooked.configuration,
-      ...(permissions !== undefined && { permissions }),
-      ...(unmatchedTools !== undefined && { unmatchedTools }),
-      ...(tools !== undefined && { tools }),
-      ...(timeouts !== undefined && { timeouts }),
-    },
+    configuration: { ...rehooked.configuration, ...given(others) },
   };
+}
+
+/** Without the members that are not there. */
+function given<Members extends object>(
+  members: Members,
+): { [Name in keyof Members]?: Exclude<Members[Name], undefined> } {
+  const there = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(there) as { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
 }
 
 const deleteProfile = defineRoute({

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { ToolCallState } from '../../../domain/call-state';
 import { toolNameFault } from '../../../domain/tool-pattern';
+import { faultsProblem } from '../../http/fault';
+import type { HttpProblem } from '../../http/problem';
 import { cursorFor } from '../../http/cursor';
 import { idempotencyKeyHeader } from '../../http/idempotency-key';
 import { cursorQuery, limitQuery, pageOf } from '../../http/page';
@@ -10,7 +12,7 @@ import { awaitDecision } from '../calls/await-decision';
 import { findCall } from '../calls/call-access';
 import { callLocation } from '../calls/call-location';
 import { giveUpCall } from '../calls/give-up';
-import { makeCall } from '../calls/make-call';
+import { makeCall, type CallMaking } from '../calls/make-call';
 import { makeCallInTime, type MadeInTime } from '../calls/pending-call';
 import { PendingClaims } from '../calls/pending-claims';
 import { defineRoute, type NexusRoute } from '../define-route';
@@ -31,15 +33,20 @@ const toolName = z.string().superRefine((name, ctx) => {
 
 const answers = {
   200: { description: 'The call, decided', schema: callSchema, headers: { Location: LOCATION } },
-  202: { description: 'The call waits for an answer', schema: callSchema, headers: { Location: LOCATION } },
+  202: {
+    description: 'The call waits for an answer, or its tool is running',
+    schema: callSchema,
+    headers: { Location: LOCATION },
+  },
 } as const;
 
-export function createToolCallRoutes(gateway: CallGateway): NexusRoute[] {
-  return [makeToolCall(gateway), listToolCalls, readToolCall(gateway), cancelToolCall(gateway)];
+export function createToolCallRoutes(making: CallMaking): NexusRoute[] {
+  const { gateway } = making;
+  return [makeToolCall(making), listToolCalls, readToolCall(gateway), cancelToolCall(gateway)];
 }
 
-const makeToolCall = (gateway: CallGateway) => {
-  const claims = new PendingClaims(gateway);
+const makeToolCall = (making: CallMaking) => {
+  const claims = new PendingClaims(making.gateway);
   return defineRoute({
     method: 'POST',
     path: '/v1/threads/{threadId}/tool-calls',
@@ -60,13 +67,23 @@ const makeToolCall = (gateway: CallGateway) => {
       toolUseId: z.string().min(1).max(256).optional().meta({
         description: "The model's id of the call. Only data: it may repeat.",
       }),
-      execution: z.literal('caller').default('caller').meta({ description: 'Who runs the tool.' }),
+      execution: z.enum(['caller', 'server']).default('caller').meta({
+        description:
+          'Who runs the tool. `server`: the service, for a tool of kind http or mcp; it wants an Idempotency-Key.',
+      }),
       actor: jsonValue.optional().meta({ description: 'On whose behalf the caller asks; kept as it is.' }),
     }),
-    problems: ['thread-closed', 'call-ended', 'idempotency-key-reused', 'decision-timeout'],
+    problems: [
+      'thread-closed',
+      'call-ended',
+      'idempotency-key-reused',
+      'decision-timeout',
+      'tool-server-unavailable',
+    ],
     responses: answers,
     handler: async ({ params, headers, body, principal, request, annotate }) => {
-      const { tool, input, toolUseId, actor } = body;
+      const { tool, input, toolUseId, actor, execution } = body;
+      if (execution === 'server' && headers['Idempotency-Key'] === undefined) throw keyRequired();
       const make = {
         principal,
         threadId: params.threadId,
@@ -74,6 +91,7 @@ const makeToolCall = (gateway: CallGateway) => {
         request: {
           tool,
           input,
+          execution,
           ...(toolUseId !== undefined && { toolUseId }),
           ...(actor !== undefined && { actor }),
         },
@@ -81,16 +99,22 @@ const makeToolCall = (gateway: CallGateway) => {
       const { waitSeconds } = headers.Prefer;
       const patience = { seconds: waitSeconds ?? 0, signal: endOf(request) };
       if (headers.Prefer.get('pending') === 'deny') {
-        const made = await makeCallInTime({ gateway, claims }, make, { patience });
+        const made = await makeCallInTime({ ...making, claims }, make, { patience });
         annotate({ callId: made.state.call.id });
         return replyInTime(principal, made, waitSeconds);
       }
-      const state = await makeCall(gateway, make);
+      const state = await makeCall(making, make);
       annotate({ callId: state.call.id });
       return reply(principal, await awaitDecision(principal.store, state, patience), waitSeconds);
     },
   });
 };
+
+/** Without one a repeat would run the tool once more. */
+function keyRequired(): HttpProblem {
+  const detail = 'required with execution: server; it names the request, so that its repeat runs nothing';
+  return faultsProblem([{ in: 'header', pointer: '/Idempotency-Key', detail, found: 'nothing' }]);
+}
 
 /** For a caller that must have an answer now: whatever is undecided is a denial for now. */
 async function replyInTime(
@@ -149,7 +173,8 @@ const readToolCall = (gateway: CallGateway) =>
     path: '/v1/threads/{threadId}/tool-calls/{callId}',
     operationId: 'readToolCall',
     summary: 'Read a call, or wait for its decision',
-    description: 'With `Prefer: wait=N` the answer comes when the call no longer waits, or after N seconds.',
+    description:
+      'With `Prefer: wait=N` the answer comes when the call neither waits nor runs, or after N seconds.',
     tags,
     auth: { scopes: THREAD_READERS },
     headers: z.object({ Prefer: preferHeader }),
@@ -186,7 +211,9 @@ async function reply(principal: NexusPrincipal, state: ToolCallState, waited: nu
   const view = await callView(principal, state);
   const applied = waited === undefined ? {} : { 'Preference-Applied': preferenceApplied({ wait: waited }) };
   const headers = { Location: callLocation(view.threadId, view.id), ...applied };
-  return view.status === 'waiting' ? parked(view, applied) : ({ status: 200, body: view, headers } as const);
+  return view.status === 'waiting' || view.status === 'running'
+    ? parked(view, applied)
+    : ({ status: 200, body: view, headers } as const);
 }
 
 function parked(view: CallView, headers: Readonly<Record<string, string>> = {}) {

@@ -34,7 +34,7 @@ export const callSchema = z
     ]),
     tool: z.string(),
     toolUseId: z.string().optional(),
-    execution: z.literal('caller'),
+    execution: z.enum(['caller', 'server']),
     input: z.unknown().meta({
       description: 'The composed value to run with. Withheld from callers while it awaits judgement.',
     }),
@@ -43,6 +43,13 @@ export const callSchema = z
       .meta({ description: 'SHA-256 over the RFC 8785 JSON of { point, tool, value }.' }),
     output: z.unknown(),
     error: z.unknown(),
+    executed: z
+      .union([z.boolean(), z.literal('unknown')])
+      .optional()
+      .meta({
+        description:
+          'Whether the tool has run, once the service has tried to run it. `unknown`: it may have, and is not run again.',
+      }),
     denial: denialSchema.optional(),
     pendingWaits: z.array(waitSchema),
     actor: z.unknown(),
@@ -81,6 +88,7 @@ export async function callView(principal: NexusPrincipal, state: ToolCallState):
     subjectDigest: call.input.digest,
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error }),
+    ...(call.executed !== undefined && { executed: call.executed }),
     ...(call.denial !== undefined && { denial: call.denial }),
     pendingWaits: wait === undefined ? [] : [wait],
     ...(call.actor !== undefined && { actor: call.actor }),
@@ -100,7 +108,7 @@ export function unstoredCallView(callId: string, memo: ToolCallMemo): CallView {
     status: 'waiting',
     tool: memo.tool,
     ...(memo.toolUseId !== null && { toolUseId: memo.toolUseId }),
-    execution: 'caller',
+    execution: memo.execution ?? 'caller',
     subjectDigest: memo.subjectDigest,
     pendingWaits: [],
     profileVersion: memo.profileVersion,
@@ -116,19 +124,24 @@ export function unstoredCallView(callId: string, memo: ToolCallMemo): CallView {
 export function pendingView(view: CallView): CallView {
   const [wait] = view.pendingWaits;
   const what = wait === undefined ? 'its hooks' : `hook ${wait.hookId}`;
+  const executed = view.executed ?? false;
   return {
     ...view,
     status: 'denied',
     denial: {
       by: 'pending',
       ...(wait !== undefined && { hookId: wait.hookId }),
-      reason: {
-        code: 'pending',
-        text: `The tool has not run: the call waits for ${what}. Make the same request again later to get its decision.`,
-      },
-      executed: false,
+      reason: { code: 'pending', text: pendingText(what, executed) },
+      executed,
     },
   };
+}
+
+function pendingText(what: string, executed: boolean | 'unknown'): string {
+  if (executed === false)
+    return `The tool has not run: the call waits for ${what}. Make the same request again later to get its decision.`;
+  const ran = executed === true ? 'has run' : 'may have run';
+  return `The tool ${ran}, and what it gave waits for ${what}. Make the same request again later to get it: the tool is not run again for that.`;
 }
 
 /**

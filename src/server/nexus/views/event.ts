@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<EventType, true>> = {
   wait_opened: true,
   wait_vote: true,
   wait_resolved: true,
+  tool_started: true,
   tool_finished: true,
   tool_call_finished: true,
   profile_changed: true,
