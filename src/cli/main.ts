@@ -8,6 +8,7 @@ import { SETTINGS, type SettingOptions } from './embedded/setting-table';
 import { StartError } from './embedded/start-error';
 import { ensureFirstKeys } from './first-keys';
 import { ensureFirstSecrets } from './first-secrets';
+import { runMcpBridge, type BridgeOptions } from './mcp/bridge';
 import { runNexus } from './nexus';
 import { SettingsError } from './service/settings-error';
 import { runUp } from './up/run-up';
@@ -74,6 +75,17 @@ program
     'Run workflows and activities (settings: PORTCULLIS_TENANTS, PORTCULLIS_TASK_QUEUE, TEMPORAL_…).',
   )
   .action(() => runWorker(process.env));
+
+program
+  .command('mcp')
+  .description(
+    "Serve a profile's tools over standard input and output, for MCP clients that know nothing else (settings: PORTCULLIS_KEY, PORTCULLIS_URL).",
+  )
+  .requiredOption('--profile <id>', 'the profile whose tools are offered')
+  .option('--url <url>', 'where Nexus is [PORTCULLIS_URL] (default: http://127.0.0.1:7070)')
+  .option('--thread <id>', 'the thread in which calls are made (default: a new one)')
+  .option('--wait <seconds>', 'how long a call waits for its decision before it is pending (default: 50)')
+  .action((options: BridgeOptions) => runMcpBridge(process.env, options));
 
 program
   .command('create-key')

@@ -7,6 +7,7 @@ import { closeStores, openStores } from './service/open-stores';
 import { openToolbox } from './service/open-toolbox';
 import { announceReady, stopRequested } from './service/run-until-stopped';
 import { readServiceSettings } from './service/service-settings';
+import { VERSION } from './service/version';
 
 /** Requests in flight have this long to finish after a stop was asked for. */
 const GRACE_MS = 10_000;
@@ -19,11 +20,12 @@ export async function runNexus(env: NodeJS.ProcessEnv): Promise<void> {
   const stores = await openStores(settings.tenants, secrets, log);
   const connection = await connectTemporal(settings);
   const client = new Client({ connection, namespace: settings.temporal.namespace });
-  const { host, port, taskQueue, development } = settings;
+  const { host, port, taskQueue, development, publicUrl } = settings;
   const { http, toolbox } = openToolbox(settings, secrets);
   const nexus = await startNexus({
     ...{ stores, client, taskQueue, secrets, toolbox },
-    ...{ development, host, port, log },
+    ...{ development, host, port, log, version: VERSION },
+    ...(publicUrl !== undefined && { publicUrl }),
   });
   log.info({ url: nexus.url }, 'nexus serves');
   announceReady();

@@ -16,6 +16,8 @@ export interface ChangeFeed {
    * change falls between the two.
    */
   listen(threadId?: string): ChangeListener;
+  /** Begins to listen to one profile. */
+  listenToProfile(profileId: string): ChangeListener;
   /** Begins to listen to one call: to each of its steps, or only to those after which somebody else is to act. */
   listenToCall(callId: string, which: 'every step' | 'settled'): ChangeListener;
   close(): Promise<void>;
@@ -29,12 +31,15 @@ export interface ChangeListener {
 
 const ANY = '*';
 
-/** `<thread>`, or `<thread> <call>` and, when nothing more happens with the call by itself, ` settled`. */
+/** `profile/<profile>`, `<thread>`, or `<thread> <call>` and, when nothing more happens with the call by itself, ` settled`. */
 function namesIn(notice: string): string[] {
   const [thread = '', call, settled] = notice.split(' ');
   if (call === undefined) return [ANY, thread];
   return [ANY, thread, callName(call), ...(settled === undefined ? [] : [settledName(call)])];
 }
+
+/** What is told when a profile has a new version; thread ids hold no `/`. */
+export const profileNotice = (profileId: string): string => `profile/${profileId}`;
 
 const callName = (callId: string): string => `call ${callId}`;
 const settledName = (callId: string): string => `settled ${callId}`;
@@ -54,6 +59,7 @@ export async function openChangeFeed(
   });
   return {
     listen: (threadId = ANY) => listenTo(emitter, threadId),
+    listenToProfile: (profileId) => listenTo(emitter, profileNotice(profileId)),
     listenToCall: (callId, which) =>
       listenTo(emitter, which === 'settled' ? settledName(callId) : callName(callId)),
     close: async () => {

@@ -3,14 +3,15 @@ import type { Profile } from '../domain/profile';
 import type { Configuration } from '../domain/profile-schema';
 import type { RedisConnection } from './connection';
 import type { Keyspace } from './keyspace';
+import { profileNotice } from './change-feed';
 import { pageByName, type Page, type PageRequest } from './page';
 import { redisScript, runScript, stringsOf } from './redis-script';
 
 /** Writes a profile version and its audit event when the stored version is the expected one (0: there is none). */
 const PUT = redisScript(`
 local profile, profiles, audit = KEYS[1], KEYS[2], KEYS[3]
-local id, expected, version, json, deleted, event_id, at, data =
-  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local id, expected, version, json, deleted, event_id, at, data, changes, notice =
+  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 if redis.call('HEXISTS', profile, 'deleted') == 1 then return {'gone'} end
 if (redis.call('HGET', profile, 'version') or '0') ~= expected then return {'stale'} end
 redis.call('HSET', profile, 'json', json, 'version', version)
@@ -21,6 +22,7 @@ else
   redis.call('ZADD', profiles, 0, id)
 end
 redis.call('XADD', audit, '*', 'id', event_id, 'type', 'profile_changed', 'at', at, 'data', data)
+redis.call('PUBLISH', changes, notice)
 return {'written'}
 `);
 
@@ -77,6 +79,8 @@ export class Profiles {
           `${id}:${version}`,
           updatedAt,
           JSON.stringify(data),
+          keyspace.changes,
+          profileNotice(id),
         ],
       }),
     );

@@ -1,4 +1,5 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   ErrorCode,
@@ -6,7 +7,7 @@ import {
   ResultSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonObject, JsonValue } from '../domain/json-value';
+import type { JsonObject } from '../domain/json-value';
 import type { DeclaredTool } from '../domain/runnable-tool';
 import { declaredTool } from './declared-tool';
 
@@ -58,17 +59,34 @@ export class McpConnection {
     return this.closed;
   }
 
+  /** What the server is, and what it says of itself. */
+  get instructions(): string | undefined {
+    return this.client.getInstructions();
+  }
+
+  /** A request as it is. @returns the result as the server gave it. @throws McpError for an answer that is an error */
+  request(
+    method: string,
+    params: Readonly<Record<string, unknown>> | undefined,
+    options: RequestOptions,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    return this.client.request(
+      { method, ...(params !== undefined && { params: { ...params } }) },
+      ResultSchema,
+      options,
+    );
+  }
+
   /** The server's tools in its order. What has no usable name or schema is left out. */
   async listTools(signal?: AbortSignal): Promise<DeclaredTool[]> {
     if (this.client.getServerCapabilities()?.tools === undefined) return [];
     const tools = new Map<string, DeclaredTool>();
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES && tools.size < MAX_TOOLS; page += 1) {
-      const result = await this.client.request(
-        { method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) },
-        ResultSchema,
-        { timeout: this.timeoutMs, ...(signal && { signal }) },
-      );
+      const result = await this.request('tools/list', cursor === undefined ? undefined : { cursor }, {
+        timeout: this.timeoutMs,
+        ...(signal && { signal }),
+      });
       const listed = result['tools'];
       for (const entry of Array.isArray(listed) ? (listed as unknown[]) : []) {
         const tool = declaredTool(entry);
@@ -87,13 +105,9 @@ export class McpConnection {
     input: JsonObject,
     { meta, timeoutMs, signal }: { meta: JsonObject; timeoutMs: number; signal: AbortSignal },
   ): Promise<Readonly<Record<string, unknown>>> {
-    return this.client.request(
-      // The SDK's types ask for mutable objects; it does not change them.
-      {
-        method: 'tools/call',
-        params: { name, arguments: input as Record<string, JsonValue>, _meta: { ...meta } },
-      },
-      ResultSchema,
+    return this.request(
+      'tools/call',
+      { name, arguments: input, _meta: meta },
       { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal },
     );
   }

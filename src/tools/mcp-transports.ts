@@ -61,18 +61,32 @@ function httpTransport(
 ): Transport {
   const { tenant, url, onStreamEnd } = to;
   const host = new URL(url).hostname;
-  const fetch = async (address: string | URL, init: RequestInit = {}): Promise<Response> => {
+  const send = async (address: string | URL, init: RequestInit): Promise<Response> => {
     // Anew for every request: a secret may have changed.
     const own = await resolveHeaders(secrets, { tenant, host, headers: to.headers });
     if (!own.ok) throw new ServerUnusable(own.code, own.text);
     const headers = new Headers(init.headers);
     headers.set('user-agent', 'portcullis');
     for (const [name, value] of Object.entries(own.headers)) headers.set(name, value);
-    const response = await http.fetch(address, { ...init, headers }, MAX_MESSAGE_BYTES);
+    return http.fetch(address, { ...init, headers }, MAX_MESSAGE_BYTES);
+  };
+  return watchedTransport(url, send, onStreamEnd);
+}
+
+/**
+ * Streamable HTTP that tells when an answer can no longer come; the SDK itself does not notice.
+ * @param onStreamEnd told of every answer to a POST that has ended, with the text that was posted
+ */
+export function watchedTransport(
+  url: string,
+  send: (address: string | URL, init: RequestInit) => Promise<Response>,
+  onStreamEnd: (posted: string) => void,
+): Transport {
+  const fetch = async (address: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const response = await send(address, init);
     const { body } = init;
     return typeof body === 'string' ? watched(response, () => onStreamEnd(body)) : response;
   };
-  // Its `sessionId` may be undefined where the interface has it absent.
   return new StreamableHTTPClientTransport(new URL(url), { fetch });
 }
 

@@ -16,6 +16,7 @@ async function main(): Promise<void> {
     taskQueue,
     secrets: testSecrets(tenant),
     toolbox: testToolbox(testOutbound(), testSecrets(tenant)),
+    version: '0.0.0',
     development: true,
     host: '127.0.0.1',
     port: 0,

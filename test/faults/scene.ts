@@ -86,6 +86,7 @@ async function openScene(options: SceneOptions): Promise<Scene> {
     ...{ stores, client, taskQueue: tenant, host: '127.0.0.1', port: 0, log },
     ...{ secrets: testSecrets(tenant), development: true },
     toolbox: testToolbox(testOutbound(), testSecrets(tenant)),
+    version: '0.0.0',
     ...(decisionTimeoutMs !== undefined && { decisionTimeoutMs }),
   });
   const programs: ChildProgram[] = [];

@@ -220,7 +220,7 @@ test('a mount is reached, and what it throws is a problem too', async () => {
     mounts: [
       {
         path: '/sdk',
-        handler: (request, response) => {
+        handler: () => (request, response) => {
           if (request.path === '/fail') throw new HttpProblem('conflict');
           response.end('mounted');
         },

@@ -76,6 +76,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     stores,
     secrets,
     toolbox,
+    version: '0.0.0',
     development: true,
     client,
     taskQueue,

@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { createAdmission, type AdmissionOptions } from './admission';
+import { createAdmission, type AdmissionOptions, type Admit } from './admission';
 import { answerProblem } from './answer-problem';
 import { closingOf } from './closing';
 import { exchangeOf, openExchange } from './exchange';
@@ -12,9 +12,13 @@ import { routeTable } from './route-table';
 import { securityHeaders } from './security-headers';
 
 /** A part of the app that speaks for itself, such as the handler of a protocol's SDK. It does its own admission. */
-export interface Mount {
+export interface Mount<Principal, Scope extends string> {
   readonly path: `/${string}`;
-  readonly handler: RequestHandler;
+  readonly handler: (given: {
+    readonly admit: Admit<Principal, Scope>;
+    /** Aborted when the server begins to close. */
+    readonly closing: AbortSignal;
+  }) => RequestHandler;
 }
 
 export interface HttpAppOptions<Principal, Scope extends string> extends AdmissionOptions<Principal, Scope> {
@@ -24,7 +28,7 @@ export interface HttpAppOptions<Principal, Scope extends string> extends Admissi
   readonly describePrincipal?: (principal: Principal) => Annotations;
   /** Proxies whose X-Forwarded-For is believed, in Express' notation. Default: none. */
   readonly trustProxy?: string | number | readonly string[];
-  readonly mounts?: readonly Mount[];
+  readonly mounts?: readonly Mount<Principal, Scope>[];
 }
 
 /** The app, to be given to `listen`. Making it starts nothing that would keep the process alive. */
@@ -46,7 +50,9 @@ export function createHttpApp<Principal, Scope extends string>(
       describePrincipal === undefined ? dependencies : { ...dependencies, describePrincipal },
     ),
   );
-  for (const { path, handler } of options.mounts ?? []) app.use(path, named(path), handler);
+  const { closing } = dependencies;
+  for (const { path, handler } of options.mounts ?? [])
+    app.use(path, named(path), handler({ admit, closing }));
   app.use(() => {
     throw new HttpProblem('not-found');
   });

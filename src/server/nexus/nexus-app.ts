@@ -41,7 +41,7 @@ export interface NexusAppOptions {
   /** Installed in new profiles. Default: the set of this version. */
   readonly defaultHooks?: DefaultHookSet;
   readonly trustProxy?: HttpAppOptions<NexusPrincipal, Scope>['trustProxy'];
-  readonly mounts?: readonly Mount[];
+  readonly mounts?: readonly Mount<NexusPrincipal, Scope>[];
 }
 
 export function createNexusApp(options: NexusAppOptions): Express {

@@ -7,6 +7,7 @@ import { createCallGateway, type CallGateway } from '../temporal';
 import { createNexusApp } from './nexus-app';
 import type { Secrets } from '../../secrets/secrets';
 import type { Toolbox } from '../../tools/toolbox';
+import { createMcpGateway } from './mcp/gateway';
 import { createCloseThreadRoute } from './routes/close-thread';
 import { createDeliveryRoute } from './routes/deliveries';
 import { createResolveRoutes } from './routes/resolve';
@@ -25,6 +26,10 @@ export interface NexusOptions {
   readonly taskQueue: string;
   /** The tools of profiles that the service runs. */
   readonly toolbox: Toolbox;
+  /** Of Portcullis, which clients of other protocols are told. */
+  readonly version: string;
+  /** Where clients reach Nexus, when that is not where it listens. */
+  readonly publicUrl?: string;
   /** Named secrets, with which late answers of hooks may be signed. */
   readonly secrets: Secrets;
   /** Accepts hooks at `http://localhost`. */
@@ -67,6 +72,13 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
       createCloseThreadRoute(gateway),
       ...createResolveRoutes(new WaitResolver(sender)),
       createDeliveryRoute(new LateAnswers(sender, stores, options.secrets)),
+    ],
+    mounts: [
+      createMcpGateway({
+        making: { gateway, toolbox: options.toolbox },
+        version: options.version,
+        ...(options.publicUrl !== undefined && { publicUrl: options.publicUrl }),
+      }),
     ],
     checks: [
       { name: 'temporal', check: () => gateway.ping() },

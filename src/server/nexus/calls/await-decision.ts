@@ -5,7 +5,11 @@ import type { TenantStore } from '../../../store/tenant-store';
 export async function awaitDecision<State extends CallState>(
   store: TenantStore,
   state: State,
-  { seconds, signal }: { seconds: number; signal: AbortSignal },
+  {
+    seconds,
+    signal,
+    onState = () => undefined,
+  }: { seconds: number; signal: AbortSignal; onState?: (state: State) => void },
 ): Promise<State> {
   if (!isUnderWay(state) || seconds === 0) return state;
   const { id } = state.call;
@@ -15,6 +19,7 @@ export async function awaitDecision<State extends CallState>(
     for (let current = state; ;) {
       // A call stays of its kind.
       current = ((await store.calls.read(id))?.state as State | undefined) ?? current;
+      onState(current);
       const left = until - Date.now();
       if (!isUnderWay(current) || left <= 0 || signal.aborted) return current;
       await listener.next(left, signal);

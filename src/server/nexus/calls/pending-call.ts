@@ -5,6 +5,7 @@ import type { PendingInput } from '../../../domain/call-pending';
 import { isParked, type ToolCallState } from '../../../domain/call-state';
 import { HttpProblem } from '../../http/problem';
 import type { Reached } from '../../temporal';
+import type { TenantStore } from '../../../store/tenant-store';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleThread } from '../profile-access';
 import { awaitDecision } from './await-decision';
@@ -25,6 +26,10 @@ const FIRST_OUTCOME_MS = 2_000;
 export interface Patience {
   readonly seconds: number;
   readonly signal: AbortSignal;
+  /** Whether a tool that runs is waited for beyond that: there is nothing to be told before it has ended. */
+  readonly whileRunning?: boolean;
+  /** Told of each state in which the call is waited for. */
+  readonly onState?: (state: ToolCallState) => void;
 }
 
 /**
@@ -46,7 +51,9 @@ export async function makeCallInTime(
   const input = pendingInput(make, workspace);
   const until = Date.now() + patience.seconds * 1_000;
   const left = (): number => Math.max(0, (until - Date.now()) / 1_000);
-  const by = { input, claims, left, signal: patience.signal };
+  const wait = (state: ToolCallState): Promise<ToolCallState> =>
+    awaitInTime(store, state, { left, patience });
+  const by = { input, claims, wait };
 
   for (const callId of await store.pendingCalls.find(input.identity)) {
     const bound = await bind(principal, callId, by);
@@ -63,13 +70,31 @@ export async function makeCallInTime(
       extensions: { callId: made.call.id, callStatus: made.call.status, tool: request.tool },
     });
   }
-  const state = await awaitDecision(store, made, { seconds: left(), signal: patience.signal });
+  const state = await wait(made);
   if (!isParked(state)) return { kind: 'decided', state };
   const answered = await making.gateway.answerPending(principal.tenant, state.call.id, input);
   const now = await currentState(principal, state, answered);
   if (answered.kind === 'reply' && answered.reply.kind === 'pending') return { kind: 'pending', state: now };
   return { kind: 'decided', state: now };
 }
+
+/** Waits as long as the caller can; and longer for a tool that runs, when the caller wants that. */
+async function awaitInTime(
+  store: TenantStore,
+  from: ToolCallState,
+  { left, patience }: { left: () => number; patience: Patience },
+): Promise<ToolCallState> {
+  const { signal, whileRunning = false, onState } = patience;
+  const told = onState === undefined ? {} : { onState };
+  let state = await awaitDecision(store, from, { seconds: left(), signal, ...told });
+  while (whileRunning && state.call.status === 'running' && !signal.aborted) {
+    state = await awaitDecision(store, state, { seconds: LONG_S, signal, ...told });
+  }
+  return state;
+}
+
+/** Only bounds one look at a time. */
+const LONG_S = 60;
 
 /** Binds the request to a call that was answered `pending`; nothing when that call is somebody else's. */
 async function bind(
@@ -78,8 +103,7 @@ async function bind(
   by: {
     input: PendingInput;
     claims: PendingClaims;
-    left: () => number;
-    signal: AbortSignal;
+    wait: (state: ToolCallState) => Promise<ToolCallState>;
   },
 ): Promise<MadeInTime | undefined> {
   const { store } = principal;
@@ -94,8 +118,8 @@ async function bind(
       return isOpen(state.call.status) ? undefined : bindEnded(principal, state, by.input);
     }
     if (reached.reply.kind === 'taken') return undefined;
-    if (reached.reply.kind === 'yours') return { kind: 'decided', state };
-    const waited = await awaitDecision(store, state, { seconds: by.left(), signal: by.signal });
+    const waited = await by.wait(state);
+    if (reached.reply.kind === 'yours' && !isParked(waited)) return { kind: 'decided', state: waited };
     if (isParked(waited)) return { kind: 'pending', state: waited };
   }
 }

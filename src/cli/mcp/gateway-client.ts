@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { McpConnection } from '../../tools/mcp-connection';
+import { watchedTransport } from '../../tools/mcp-transports';
+
+/** The gateway says when a call has waited long enough; this only bounds what it never answers. */
+const LONGEST_MS = 2 * 86_400_000;
+
+const HANDSHAKE_MS = 15_000;
+const AGAIN_MS = 1_000;
+
+/** How long a call is asked for again after the gateway has gone. */
+const PATIENCE_MS = 10 * 60_000;
+
+/** How long after a stream's end its last message may still be on its way. */
+const SETTLE_MS = 250;
+
+const IDEMPOTENCY_META = 'portcullis/idempotency-key';
+
+export type Params = Readonly<Record<string, unknown>> | undefined;
+
+export interface Asking {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: { progress: number; message?: string | undefined }) => void;
+}
+
+/**
+ * The gateway as one lasting session. It may restart: sessions are opened anew, and a call whose answer was lost is asked
+ * for again under the name that it had, which runs nothing twice.
+ */
+export class GatewayClient {
+  private connection: Promise<McpConnection> | undefined;
+  private readonly losing = new Map<string, () => void>();
+
+  constructor(
+    private readonly given: {
+      readonly url: string;
+      readonly token: string;
+      readonly version: string;
+      readonly onToolsChanged: () => void;
+    },
+  ) {}
+
+  /** @throws whatever keeps the session from coming about */
+  async open(): Promise<McpConnection> {
+    const current = await this.connection?.catch(() => undefined);
+    if (current !== undefined && !current.isClosed) return current;
+    return (this.connection = this.connect());
+  }
+
+  /** For what has no effect: asked once more when the session was lost. */
+  async request(
+    method: string,
+    params: Params,
+    { signal }: Asking,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const options = { signal, timeout: HANDSHAKE_MS };
+    try {
+      return await (await this.open()).request(method, params, options);
+    } catch (error) {
+      if (error instanceof McpError || signal.aborted) throw error;
+      return (await this.reopen()).request(method, params, options);
+    }
+  }
+
+  async callTool(
+    params: Readonly<Record<string, unknown>>,
+    asking: Asking,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const meta = params['_meta'] as Readonly<Record<string, unknown>> | undefined;
+    const key = typeof meta?.[IDEMPOTENCY_META] === 'string' ? meta[IDEMPOTENCY_META] : randomUUID();
+    const named = { ...params, _meta: { ...withoutToken(meta), [IDEMPOTENCY_META]: key } };
+    for (const until = Date.now() + PATIENCE_MS; ;) {
+      try {
+        return await this.callOnce(named, key, asking);
+      } catch (error) {
+        asking.signal.throwIfAborted();
+        if (error instanceof McpError || Date.now() > until) throw error;
+      }
+      await sleep(AGAIN_MS, undefined, { signal: asking.signal });
+      await this.reopen().catch(() => undefined);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.connection?.then((open) => open.close()).catch(() => undefined);
+  }
+
+  private async callOnce(params: Params, key: string, { signal, onProgress }: Asking) {
+    const connection = await this.open();
+    const lost = new Promise<never>((_, reject) => {
+      this.losing.set(key, () => setTimeout(() => reject(new Error('the answer was lost')), SETTLE_MS));
+    });
+    const called = connection.request('tools/call', params, {
+      signal,
+      timeout: LONGEST_MS,
+      ...(onProgress !== undefined && { onprogress: onProgress }),
+    });
+    try {
+      return await Promise.race([called, lost]);
+    } finally {
+      this.losing.delete(key);
+      called.catch(() => undefined);
+    }
+  }
+
+  private async reopen(): Promise<McpConnection> {
+    const old = this.connection;
+    this.connection = undefined;
+    await old?.then((open) => open.close()).catch(() => undefined);
+    return this.open();
+  }
+
+  private async connect(): Promise<McpConnection> {
+    const { url, token, version, onToolsChanged } = this.given;
+    const send = (address: string | URL, init: RequestInit): Promise<Response> => {
+      const headers = new Headers(init.headers);
+      headers.set('authorization', `Bearer ${token}`);
+      return fetch(address, { ...init, headers });
+    };
+    const transport = watchedTransport(url, send, (posted) => {
+      for (const [key, lose] of this.losing) if (posted.includes(key)) lose();
+    });
+    const connection = await McpConnection.open(transport, { timeoutMs: HANDSHAKE_MS, version });
+    connection.onToolsChanged = onToolsChanged;
+    return connection;
+  }
+}
+
+/** The client's own token means nothing on the other side. */
+function withoutToken(
+  meta: Readonly<Record<string, unknown>> | undefined,
+): Readonly<Record<string, unknown>> {
+  const { progressToken: _, ...rest } = meta ?? {};
+  return rest;
+}

@@ -1,0 +1,143 @@
+import { v4 } from 'uuid';
+import { ErrorCode, McpError, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { openWaitOf, type CallState } from '../../../domain/call-state';
+import { inputFault } from '../../../domain/input-schema';
+import { findUnfaithful, jsonBytes, MAX_JSON_BYTES, type JsonValue } from '../../../domain/json-value';
+import type { Profile } from '../../../domain/profile';
+import { HttpProblem } from '../../http/problem';
+import { awaitDecision } from '../calls/await-decision';
+import { giveUpCall } from '../calls/give-up';
+import type { CallMaking } from '../calls/make-call';
+import { makeCallInTime, type MadeInTime } from '../calls/pending-call';
+import type { PendingClaims } from '../calls/pending-claims';
+import type { NexusPrincipal } from '../nexus-principal';
+import { answering } from '../outage';
+import { callView, pendingView } from '../views/call';
+import { refusal, toolAnswer } from './tool-answer';
+
+export interface ToolCalling {
+  readonly making: CallMaking & { readonly claims: PendingClaims };
+  readonly principal: NexusPrincipal;
+  readonly profile: Profile;
+  /** The thread of the session, made when it is needed. */
+  readonly threadId: () => Promise<string>;
+}
+
+export interface WantedToolCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** Names the call, so that its repeat runs nothing; absent: a call of its own. */
+  readonly idempotencyKey?: string;
+  /** How long the client can wait for a decision. A tool that runs is waited for in any case. */
+  readonly waitSeconds: number;
+  /** Told now and then while the client waits. */
+  readonly onProgress: (message: string) => void;
+  /** Aborted when the client wants no answer any more. */
+  readonly signal: AbortSignal;
+  /** Whether it was the client who said so, and not a connection or a server that ended. */
+  readonly isCancelled: () => boolean;
+}
+
+/**
+ * Has a tool of the profile judged and run for an MCP client. Whatever becomes of it is a result; only a request that is
+ * none is an error of the protocol.
+ */
+export async function callTool(calling: ToolCalling, wanted: WantedToolCall): Promise<CallToolResult> {
+  const { making, principal, profile } = calling;
+  const input = readInput(wanted.input);
+  const found = await making.toolbox.find(principal.tenant, profile.configuration, wanted.name);
+  const { tool } = found;
+  if (tool?.runs === undefined) {
+    if (found.unreachable.length > 0)
+      return refusal('The tool has not run: its server cannot be reached now.');
+    throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${wanted.name.toWellFormed().slice(0, 256)}`);
+  }
+  const fault = tool.inputSchema === undefined ? undefined : inputFault(tool.inputSchema, input);
+  if (fault !== undefined) {
+    return refusal(`The tool has not run: at "${fault.pointer}" the input ${fault.detail}.`);
+  }
+  const threadId = await answering(calling.threadId);
+  const make = {
+    principal,
+    threadId,
+    idempotencyKey: wanted.idempotencyKey ?? v4(),
+    request: { tool: wanted.name, input, execution: 'server' as const },
+  };
+  const patience = {
+    patience: {
+      seconds: wanted.waitSeconds,
+      signal: wanted.signal,
+      whileRunning: true,
+      onState: (state: CallState) => wanted.onProgress(progressOf(state)),
+    },
+  };
+  try {
+    const made = await answering(() => makeCallInTime(making, make, patience));
+    if (wanted.isCancelled()) await giveUp(calling, made);
+    return await answer(principal, made, tool.runs.kind);
+  } catch (error) {
+    if (!(error instanceof HttpProblem)) throw error;
+    return problemResult(calling, error, wanted);
+  }
+}
+
+function readInput(input: unknown = {}): JsonValue {
+  const unfaithful = findUnfaithful(input);
+  if (unfaithful !== undefined) {
+    throw new McpError(ErrorCode.InvalidParams, `arguments${unfaithful.pointer}: ${unfaithful.problem}`);
+  }
+  if (jsonBytes(input) > MAX_JSON_BYTES) {
+    throw new McpError(ErrorCode.InvalidParams, `arguments are larger than ${MAX_JSON_BYTES} bytes of JSON`);
+  }
+  // Checked above: what findUnfaithful accepts is JSON.
+  return input as JsonValue;
+}
+
+async function answer(
+  principal: NexusPrincipal,
+  { kind, state }: MadeInTime,
+  toolKind: 'http' | 'mcp',
+): Promise<CallToolResult> {
+  const view = await callView(principal, state);
+  return toolAnswer(kind === 'pending' ? pendingView(view) : view, toolKind);
+}
+
+/** A call that has ended meanwhile stays as it is. */
+async function giveUp({ making, principal }: ToolCalling, { state }: MadeInTime): Promise<void> {
+  const { id: callId, threadId } = state.call;
+  await giveUpCall(making.gateway, { principal, threadId, callId }).catch((error: unknown) => {
+    if (!(error instanceof HttpProblem)) throw error;
+  });
+}
+
+/**
+ * The service could not tell in time what becomes of the call, which may go on all the same: it is looked for as long as
+ * the client waits.
+ */
+async function problemResult(
+  { principal }: ToolCalling,
+  problem: HttpProblem,
+  { waitSeconds, signal, name }: WantedToolCall,
+): Promise<CallToolResult> {
+  const { callId } = problem.toDocument(undefined);
+  if (typeof callId !== 'string') return refusal(`The tool has not run: ${problem.message}.`);
+  const until = Date.now() + waitSeconds * 1_000;
+  while (Date.now() < until && !signal.aborted) {
+    const known = await principal.store.calls.readToolCall(callId).catch(() => undefined);
+    if (known !== undefined) {
+      const seconds = (until - Date.now()) / 1_000;
+      const state = await awaitDecision(principal.store, known.state, { seconds, signal });
+      return toolAnswer(await callView(principal, state), known.start.profile.runs?.kind ?? 'mcp');
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  return refusal(
+    `It is not known yet what becomes of this call of ${name}: ${problem.message}. It may still run; its id is ${callId}.`,
+  );
+}
+
+function progressOf(state: CallState): string {
+  const open = openWaitOf(state);
+  if (open !== undefined) return `Waiting for an answer: ${open.wait.title}`;
+  return state.call.status === 'running' ? 'The tool is running' : 'Being decided';
+}

@@ -1,0 +1,186 @@
+import { v7 } from 'uuid';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import {
+  CallToolRequestSchema,
+  ListToolsRequestSchema,
+  type ServerNotification,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { Profile } from '../../../domain/profile';
+import type { CallMaking } from '../calls/make-call';
+import type { PendingClaims } from '../calls/pending-claims';
+import type { NexusPrincipal } from '../nexus-principal';
+import { visibleProfile } from '../profile-access';
+import { answering } from '../outage';
+import { callTool } from './call-tool';
+import { offeredTools } from './offered-tools';
+
+/** First shortly after the start, then so often. */
+const FIRST_PROGRESS_MS = 1_000;
+const PROGRESS_MS = 5_000;
+
+/** Where a client may name its call; a repeat under the name finds the call and runs nothing. */
+const IDEMPOTENCY_META = 'portcullis/idempotency-key';
+
+const INSTRUCTIONS =
+  'Calls of these tools may have to be approved. A call that is not decided in time is answered as pending: nothing has run. ' +
+  'Make exactly the same call again later to get the decision. Every result says whether the tool has run.';
+
+export interface SessionGiven {
+  readonly making: CallMaking & { readonly claims: PendingClaims };
+  readonly principal: NexusPrincipal;
+  readonly profileId: string;
+  readonly version: string;
+  /** A thread that the client wants its calls in; absent: one of the session's own. */
+  readonly threadId?: string;
+  /** For a decision, in seconds. */
+  readonly waitSeconds: number;
+  /** Aborted when the server begins to close: calls are answered with what is known of them. */
+  readonly closing: AbortSignal;
+}
+
+/**
+ * The server's side of one MCP session (MCP 2025-11-25). It belongs to the key that opened it, and its calls to one
+ * thread of the profile.
+ */
+/* eslint-disable @typescript-eslint/no-deprecated -- tools come and go with the profile and its servers, which the SDK's higher level has no place for */
+export class McpSession {
+  private readonly server: Server;
+  private thread: Promise<string> | undefined;
+  private ended = false;
+  private readonly calls = new Set<Promise<unknown>>();
+  usedAt = performance.now();
+  /** Requests of the session that are being answered. */
+  busy = 0;
+
+  constructor(
+    readonly transport: StreamableHTTPServerTransport,
+    private readonly given: SessionGiven,
+  ) {
+    this.server = new Server(
+      { name: 'portcullis', version: given.version },
+      { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
+    );
+    this.server.setRequestHandler(ListToolsRequestSchema, () => this.listTools());
+    this.server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
+      const { progressToken } = params._meta ?? {};
+      const notify =
+        progressToken === undefined
+          ? undefined
+          : (progress: number, message: string) =>
+              extra.sendNotification({
+                method: 'notifications/progress',
+                params: { progressToken, progress, message },
+              } satisfies ServerNotification);
+      const call = this.callTool(params, extra.signal, notify);
+      this.calls.add(call);
+      return call.finally(() => this.calls.delete(call));
+    });
+  }
+
+  async open(): Promise<void> {
+    // Its `sessionId` may be undefined where the interface has it absent.
+    await this.server.connect(this.transport);
+  }
+
+  belongsTo({ tenant, key }: NexusPrincipal, profileId: string): boolean {
+    const { principal } = this.given;
+    return principal.tenant === tenant && principal.key.id === key.id && this.given.profileId === profileId;
+  }
+
+  toolsChanged(): void {
+    this.server.sendToolListChanged().catch(() => undefined);
+  }
+
+  /** Its calls go on; what is undecided can be asked for again. */
+  async end(): Promise<void> {
+    this.ended = true;
+    await Promise.allSettled(this.calls);
+    // What they were answered is sent after they have ended.
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.server.close().catch(() => undefined);
+  }
+
+  private profile(): Promise<Profile> {
+    const { principal, profileId } = this.given;
+    return answering(() => visibleProfile(principal, profileId));
+  }
+
+  private async listTools() {
+    const { making, principal } = this.given;
+    const profile = await this.profile();
+    const { tools } = await making.toolbox.list(principal.tenant, profile.configuration);
+    return { tools: offeredTools(profile, tools) };
+  }
+
+  private async callTool(
+    params: { name: string; arguments?: unknown; _meta?: Readonly<Record<string, unknown>> | undefined },
+    signal: AbortSignal,
+    notify: ((progress: number, message: string) => Promise<void>) | undefined,
+  ) {
+    const { making, principal, waitSeconds } = this.given;
+    const profile = await this.profile();
+    const key = params._meta?.[IDEMPOTENCY_META];
+    const progress = new Progress(notify);
+    try {
+      return await callTool(
+        { making, principal, profile, threadId: () => (this.thread ??= this.openThread(profile.id)) },
+        {
+          name: params.name,
+          input: params.arguments,
+          ...(typeof key === 'string' && { idempotencyKey: key }),
+          waitSeconds,
+          onProgress: (message) => progress.say(message),
+          signal: AbortSignal.any([signal, this.given.closing]),
+          isCancelled: () => signal.aborted && !this.ended,
+        },
+      );
+    } finally {
+      progress.stop();
+    }
+  }
+
+  private async openThread(profileId: string): Promise<string> {
+    if (this.given.threadId !== undefined) return this.given.threadId;
+    const { store, key } = this.given.principal;
+    const client = this.server.getClientVersion();
+    const metadata =
+      client === undefined ? {} : { mcpClient: { name: client.name, version: client.version } };
+    const thread = { id: v7(), profileId, owner: key.owner, metadata, createdAt: new Date().toISOString() };
+    try {
+      if ((await store.threads.create(thread)) === 'no_profile') throw new Error('the profile was deleted');
+      return thread.id;
+    } catch (error) {
+      this.thread = undefined;
+      throw error;
+    }
+  }
+}
+
+/** Tells a client that waits what for: soon, and then at regular intervals, whether or not something has changed. */
+class Progress {
+  private readonly began = performance.now();
+  private message = 'Being decided';
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly notify: ((progress: number, message: string) => Promise<void>) | undefined) {
+    if (notify !== undefined) this.schedule(FIRST_PROGRESS_MS);
+  }
+
+  say(message: string): void {
+    this.message = message;
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+  }
+
+  private schedule(ms: number): void {
+    this.timer = setTimeout(() => {
+      // Progress must grow; the seconds that have passed do.
+      const seconds = Math.round((performance.now() - this.began) / 100) / 10;
+      this.notify?.(seconds, this.message).catch(() => undefined);
+      this.schedule(PROGRESS_MS);
+    }, ms);
+  }
+}
