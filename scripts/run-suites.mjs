@@ -34,9 +34,14 @@ const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
 console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
 process.exitCode = rows.some(({ failed }) => failed > 0) ? 1 : 0;
 
-function runSuite({ name, path, atLeast }) {
+function runSuite({ name, path, atLeast, prepare }) {
   const file = join(folder, `${name}.json`);
   console.log(`\n=== ${name}`);
+  if (
+    prepare !== undefined &&
+    spawnSync(process.execPath, [join(root, prepare)], { stdio: 'inherit' }).status !== 0
+  )
+    return { name, passed: 0, failed: 1, skipped: 0, problem: `${prepare} failed` };
   const { status, signal } = spawnSync(
     process.execPath,
     [jest, '--json', `--outputFile=${file}`, '--testPathPatterns', `/${path}/`],

@@ -20,7 +20,17 @@ export interface ChangeFeed {
   listenToProfile(profileId: string): ChangeListener;
   /** Begins to listen to one call: to each of its steps, or only to those after which somebody else is to act. */
   listenToCall(callId: string, which: 'every step' | 'settled'): ChangeListener;
+  /** Passes on how far a tool has come, to whoever watches the call now. */
+  tellProgress(callId: string, progress: ToolProgress): Promise<void>;
+  /** Watches how far the tool of a call has come, until it is stopped. What is told meanwhile is not kept. */
+  watchProgress(callId: string, watch: (progress: ToolProgress) => void): () => void;
   close(): Promise<void>;
+}
+
+/** How far a tool has come, by its own measure (MCP 2025-11-25, "Progress"). No text: that would be unjudged output. */
+export interface ToolProgress {
+  readonly progress: number;
+  readonly total?: number;
 }
 
 export interface ChangeListener {
@@ -41,6 +51,18 @@ function namesIn(notice: string): string[] {
 /** What is told when a profile has a new version; thread ids hold no `/`. */
 export const profileNotice = (profileId: string): string => `profile/${profileId}`;
 
+const PROGRESS = 'progress/';
+const progressName = (callId: string): string => `${PROGRESS}${callId}`;
+
+function tell(emitter: EventEmitter, notice: string): void {
+  const [name = '', progress, total] = notice.split(' ');
+  const told: ToolProgress = {
+    progress: Number(progress),
+    ...(total !== undefined && { total: Number(total) }),
+  };
+  emitter.emit(name, told);
+}
+
 const callName = (callId: string): string => `call ${callId}`;
 const settledName = (callId: string): string => `settled ${callId}`;
 
@@ -55,13 +77,23 @@ export async function openChangeFeed(
   subscriber.on('error', onError);
   await subscriber.connect();
   await subscriber.subscribe(keyspace.changes, (notice) => {
-    for (const name of namesIn(notice)) emitter.emit(name);
+    if (notice.startsWith(PROGRESS)) tell(emitter, notice);
+    else for (const name of namesIn(notice)) emitter.emit(name);
   });
   return {
     listen: (threadId = ANY) => listenTo(emitter, threadId),
     listenToProfile: (profileId) => listenTo(emitter, profileNotice(profileId)),
     listenToCall: (callId, which) =>
       listenTo(emitter, which === 'settled' ? settledName(callId) : callName(callId)),
+    async tellProgress(callId, { progress, total }) {
+      const numbers = [progress, ...(total === undefined ? [] : [total])].join(' ');
+      await redis.publish(keyspace.changes, `${progressName(callId)} ${numbers}`);
+    },
+    watchProgress(callId, watch) {
+      const name = progressName(callId);
+      emitter.on(name, watch);
+      return () => emitter.off(name, watch);
+    },
     close: async () => {
       await subscriber.close();
     },

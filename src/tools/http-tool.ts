@@ -28,6 +28,8 @@ export interface ToolRequest<Tool> {
   /** The same on every attempt. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
+  /** Told how far the tool has come, if it says so; both are finite numbers. */
+  readonly onProgress?: (progress: number, total: number | undefined) => void;
 }
 
 /**

@@ -15,6 +15,9 @@ import { declaredTool } from './declared-tool';
 const MAX_PAGES = 100;
 const MAX_TOOLS = 1_000;
 
+/** How the SDK begins to say it (client/streamableHttp). */
+const RESUME_FAILED = 'Maximum reconnection attempts';
+
 export interface OpenOptions {
   readonly timeoutMs: number;
   readonly version: string;
@@ -28,6 +31,8 @@ export class McpConnection {
   /** Called at every notice that the tools have changed, and when the session ends. */
   onToolsChanged: () => void = () => undefined;
   onClosed: () => void = () => undefined;
+  /** Called when a stream that broke could not be asked for again. */
+  onResumeFailed: () => void = () => undefined;
   private closed = false;
 
   private constructor(
@@ -44,8 +49,10 @@ export class McpConnection {
       connection.closed = true;
       connection.onClosed();
     };
-    // Whatever goes wrong with a request is thrown where the request is made.
-    client.onerror = () => undefined;
+    // Whatever goes wrong with a request is thrown where the request is made; this only the SDK's streams say.
+    client.onerror = ({ message }) => {
+      if (message.startsWith(RESUME_FAILED)) connection.onResumeFailed();
+    };
     try {
       await client.connect(transport, { timeout: timeoutMs });
     } catch (error) {
@@ -103,12 +110,29 @@ export class McpConnection {
   async callTool(
     name: string,
     input: JsonObject,
-    { meta, timeoutMs, signal }: { meta: JsonObject; timeoutMs: number; signal: AbortSignal },
+    {
+      meta,
+      timeoutMs,
+      signal,
+      onProgress,
+    }: {
+      meta: JsonObject;
+      timeoutMs: number;
+      signal: AbortSignal;
+      onProgress?: (progress: number, total: number | undefined) => void;
+    },
   ): Promise<Readonly<Record<string, unknown>>> {
     return this.request(
       'tools/call',
       { name, arguments: input, _meta: meta },
-      { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal },
+      {
+        timeout: timeoutMs,
+        maxTotalTimeout: timeoutMs,
+        signal,
+        ...(onProgress !== undefined && {
+          onprogress: ({ progress, total }) => onProgress(progress, total),
+        }),
+      },
     );
   }
 

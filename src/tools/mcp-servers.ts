@@ -1,6 +1,7 @@
 import { canonicalJson } from '../domain/digest';
 import type { JsonObject, JsonValue } from '../domain/json-value';
 import type { DeclaredTool, ServerAddress } from '../domain/runnable-tool';
+import { LostAnswers } from './lost-answers';
 import { McpConnection } from './mcp-connection';
 import { transportTo, type Transports } from './mcp-transports';
 
@@ -19,18 +20,11 @@ export interface McpCall {
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-}
-
-/** The answer to a call can no longer come: its stream ended without it. */
-export class AnswerLost extends Error {
-  override readonly name = 'AnswerLost';
+  readonly onProgress?: (progress: number, total: number | undefined) => void;
 }
 
 /** Where the key is told to a server; `portcullis/` is the prefix of what Portcullis adds (MCP 2025-11-25, `_meta`). */
 const IDEMPOTENCY_META = 'portcullis/idempotency-key';
-
-/** How long after a stream's end its last message may still be on its way through the SDK. */
-const SETTLE_MS = 250;
 
 /**
  * Sessions with MCP servers: one for each tenant and server of this process, opened when it is needed, used by many calls
@@ -121,8 +115,7 @@ class Session {
   usedAt = performance.now();
   private connection: Promise<McpConnection> | undefined;
   private listed: { readonly at: number; readonly tools: readonly DeclaredTool[] } | undefined;
-  /** Calls under way by their idempotency keys: what to do when the answer cannot come any more. */
-  private readonly losing = new Map<string, () => void>();
+  private readonly answers = new LostAnswers();
 
   constructor(
     private readonly given: Transports & { readonly version: string },
@@ -154,18 +147,15 @@ class Session {
   }
 
   async call(call: McpCall): Promise<Readonly<Record<string, unknown>>> {
-    const { name, input, idempotencyKey, timeoutMs, signal } = call;
+    const { name, input, idempotencyKey, timeoutMs, signal, onProgress } = call;
     const connection = await this.open();
-    const lost = new Promise<never>((_, reject) => {
-      this.losing.set(idempotencyKey, () => {
-        setTimeout(() => reject(new AnswerLost('the stream of the answer ended without it')), SETTLE_MS);
-      });
-    });
+    const { lost, done } = this.answers.expect(idempotencyKey);
     const meta = { [IDEMPOTENCY_META]: idempotencyKey };
+    const options = { meta, timeoutMs, signal, ...(onProgress !== undefined && { onProgress }) };
     try {
-      return await Promise.race([connection.callTool(name, input, { meta, timeoutMs, signal }), lost]);
+      return await Promise.race([connection.callTool(name, input, options), lost]);
     } finally {
-      this.losing.delete(idempotencyKey);
+      done();
     }
   }
 
@@ -182,7 +172,7 @@ class Session {
       const transport = await transportTo(this.given, {
         tenant,
         address,
-        onStreamEnd: (posted) => this.loseAnswer(posted),
+        onStreamEnd: (posted, canResume) => this.answers.streamEnded(posted, canResume),
       });
       const connection = await McpConnection.open(transport, {
         timeoutMs: HANDSHAKE_MS,
@@ -190,6 +180,7 @@ class Session {
       });
       connection.onToolsChanged = () => this.changed();
       connection.onClosed = () => this.changed();
+      connection.onResumeFailed = () => this.answers.resumeFailed();
       return connection;
     })();
     this.connection = connecting;
@@ -203,9 +194,5 @@ class Session {
   private changed(): void {
     this.listed = undefined;
     for (const listener of this.listeners) listener();
-  }
-
-  private loseAnswer(posted: string): void {
-    for (const [key, lose] of this.losing) if (posted.includes(key)) lose();
   }
 }

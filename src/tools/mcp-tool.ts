@@ -5,7 +5,8 @@ import { schemaDigest, type RunnableMcpTool } from '../domain/runnable-tool';
 import { OutboundError } from '../outbound/failure';
 import type { ToolRequest } from './http-tool';
 import { isConnectionClosed, isRequestTimeout, isUnknownMethod } from './mcp-connection';
-import { AnswerLost, type McpServers } from './mcp-servers';
+import { AnswerLost } from './lost-answers';
+import type { McpServers } from './mcp-servers';
 import { ServerUnusable } from './mcp-transports';
 import { faultResult, keptWhole, unknownOutcome, type ToolResult } from './tool-result';
 
@@ -17,7 +18,7 @@ import { faultResult, keptWhole, unknownOutcome, type ToolResult } from './tool-
  */
 export async function runMcpTool(
   servers: McpServers,
-  { tenant, tool, input, idempotencyKey, signal }: ToolRequest<RunnableMcpTool>,
+  { tenant, tool, input, idempotencyKey, signal, onProgress }: ToolRequest<RunnableMcpTool>,
 ): Promise<ToolResult> {
   const { server: address, remoteName, timeoutMs } = tool;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -44,6 +45,7 @@ export async function runMcpTool(
       idempotencyKey,
       timeoutMs,
       signal,
+      ...(onProgress !== undefined && { onProgress }),
     });
     return answerResult(result);
   } catch (error) {

@@ -28,18 +28,16 @@ export interface Transports {
   readonly operatorServers: OperatorServers;
 }
 
+/** Told of every answer to a POST that has ended: the text that was posted, and whether the SDK asks on. */
+export type OnStreamEnd = (posted: string, canResume: boolean) => void;
+
 /**
  * The way to a server, not opened yet.
- * @param onStreamEnd told of every answer to a POST that has ended, with the text that was posted
  * @throws ServerUnusable
  */
 export async function transportTo(
   given: Transports,
-  {
-    tenant,
-    address,
-    onStreamEnd,
-  }: { tenant: string; address: ServerAddress; onStreamEnd: (posted: string) => void },
+  { tenant, address, onStreamEnd }: { tenant: string; address: ServerAddress; onStreamEnd: OnStreamEnd },
 ): Promise<Transport> {
   const { url, server, headers } = address;
   if (url !== undefined) return httpTransport(given, { tenant, url, headers, onStreamEnd });
@@ -56,7 +54,7 @@ function httpTransport(
     tenant: string;
     url: string;
     headers: ServerAddress['headers'];
-    onStreamEnd: (posted: string) => void;
+    onStreamEnd: OnStreamEnd;
   },
 ): Transport {
   const { tenant, url, onStreamEnd } = to;
@@ -75,31 +73,26 @@ function httpTransport(
 
 /**
  * Streamable HTTP that tells when an answer can no longer come; the SDK itself does not notice.
- * @param onStreamEnd told of every answer to a POST that has ended, with the text that was posted
  */
 export function watchedTransport(
   url: string,
   send: (address: string | URL, init: RequestInit) => Promise<Response>,
-  onStreamEnd: (posted: string) => void,
+  onStreamEnd: OnStreamEnd,
 ): Transport {
   const fetch = async (address: string | URL, init: RequestInit = {}): Promise<Response> => {
     const response = await send(address, init);
     const { body } = init;
-    return typeof body === 'string' ? watched(response, () => onStreamEnd(body)) : response;
+    return typeof body === 'string'
+      ? watched(response, (canResume) => onStreamEnd(body, canResume))
+      : response;
   };
   return new StreamableHTTPClientTransport(new URL(url), { fetch });
 }
 
-/**
- * An event with an id can be asked for again, which the SDK does; where there was none, the end of the stream is the last
- * that is heard of the request.
- */
-function watched(response: Response, onEnd: () => void): Response {
+/** A stream in which an event has an id can be asked for again, which the SDK does. */
+function watched(response: Response, onEnd: (canResume: boolean) => void): Response {
   if (response.body === null) return response;
   let resumable = false;
-  const end = (): void => {
-    if (!resumable) onEnd();
-  };
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -107,14 +100,14 @@ function watched(response: Response, onEnd: () => void): Response {
         const { done, value } = await reader.read();
         if (done) {
           controller.close();
-          end();
+          onEnd(resumable);
           return;
         }
         resumable ||= /^id:/m.test(Buffer.from(value).toString('latin1'));
         controller.enqueue(value);
       } catch (error) {
         controller.error(error);
-        end();
+        onEnd(resumable);
       }
     },
     cancel: (reason) => reader.cancel(reason),

@@ -25,7 +25,11 @@ export interface CallSeen {
   readonly headers: IncomingMessage['headers'];
 }
 
-export type McpBehaviour = (seen: CallSeen) => object | Promise<object>;
+/** `tell` sends progress to a client that asked for it. */
+export type McpBehaviour = (
+  seen: CallSeen,
+  tell: (progress: number, total: number) => Promise<void>,
+) => object | Promise<object>;
 
 /** An MCP server over streamable HTTP on loopback, made with the official SDK, that counts its calls. */
 export interface McpToolServer {
@@ -70,7 +74,13 @@ export async function startMcpServer(
       const headers = (extra.requestInfo?.headers ?? {}) as IncomingMessage['headers'];
       const one = { name, input, meta, headers };
       seen.push(one);
-      return await behaviour(one);
+      const token: unknown = meta?.progressToken;
+      const tell = async (progress: number, total: number): Promise<void> => {
+        if (typeof token !== 'string' && typeof token !== 'number') return;
+        const params = { progressToken: token, progress, total };
+        await extra.sendNotification({ method: 'notifications/progress', params });
+      };
+      return await behaviour(one, tell);
     });
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,

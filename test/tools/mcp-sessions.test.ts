@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { call, callMeta, connect, gatewayFixture, sceneOf, textOf } from './gateway-fixture';
+import { call, callMeta, connect, gatewayFixture, resolve, sceneOf, textOf, waitOf } from './gateway-fixture';
 
 const fixture = gatewayFixture();
 
@@ -149,4 +149,55 @@ test('a client that names its call has it run once, however often it asks', asyn
   const again = (await client.callTool(named)) as CallToolResult;
   expect(callMeta(again)).toEqual(callMeta(first));
   expect(fixture.server.seen).toHaveLength(1);
+});
+
+test('a client whose stream breaks asks on from the last event, and gets the result that it missed', async () => {
+  const at = await sceneOf(fixture);
+  const client = await connect(at);
+  const id = (client.transport as StreamableHTTPClientTransport).sessionId ?? '';
+  const ask = (method: 'GET' | 'POST', more: Record<string, string>, body?: object, signal?: AbortSignal) =>
+    fetch(`${fixture.stack.nexus.url}/mcp/${at.profileId}`, {
+      method,
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        authorization: `Bearer ${at.agent.token}`,
+        'mcp-session-id': id,
+        'mcp-protocol-version': '2025-11-25',
+        ...more,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+  const cut = new AbortController();
+  const params = { name: 'pay', arguments: { n: 9 } };
+  const first = await ask('POST', {}, { jsonrpc: '2.0', id: 77, method: 'tools/call', params }, cut.signal);
+  const opening = await first.body!.getReader().read();
+  const eventId = /^id: (\S+)$/m.exec(new TextDecoder().decode(opening.value))?.[1] ?? '';
+  expect(eventId).not.toBe('');
+  const [wait] = await waitOf(at);
+  cut.abort();
+  const resumed = await ask('GET', { 'last-event-id': eventId });
+  expect(resumed.status).toBe(200);
+  const reader = resumed.body!.getReader();
+  await resolve(at, wait, { decision: 'allow' });
+  let text = '';
+  while (!text.includes('"id":77')) text += new TextDecoder().decode((await reader.read()).value);
+  expect(text).toContain('{\\"n\\":9}');
+  await reader.cancel();
+  expect(fixture.server.seen).toHaveLength(1);
+});
+
+test('what a tool says of its progress is passed on as numbers, and its words are not', async () => {
+  const at = await sceneOf(fixture, []);
+  fixture.server.behave(async (_, tell) => {
+    for (const progress of [1, 2, 3]) {
+      await tell(progress, 3);
+      await sleep(30);
+    }
+    return { content: [] };
+  });
+  const told: object[] = [];
+  await call(await connect(at), 'echo', {}, { onprogress: (one: object) => told.push(one) });
+  expect(told).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3 })));
 });

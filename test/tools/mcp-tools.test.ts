@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { HEADER_SECRET } from '../support/hook-service';
 import { said, startMcpServer, type McpToolServer } from '../support/mcp-server';
@@ -208,4 +210,33 @@ test('a program that dies during a call leaves the outcome unknown, and the next
 test.each(['absent', 'undeclared'])('a profile cannot run a program by naming it: %s', async (name) => {
   const at = await Scene.set(stack, [], undefined, { tools: [program(name)] });
   expect((await run(at, 'environment')).status).toBe(503);
+});
+
+test.each([
+  'https://10.0.0.1/mcp',
+  'https://169.254.169.254/mcp',
+  'https://[::ffff:127.0.0.1]/mcp',
+  'https://0x7f000001/mcp',
+])('a server at %s is not asked: its address is not for profiles', async (address) => {
+  const at = await Scene.set(stack, [], undefined, { tools: [entry({ url: address })] });
+  expect((await run(at, 'echo')).status).toBe(503);
+});
+
+test('a server that answers with a redirect, or compressed, is not followed', async () => {
+  for (const headers of [{ location: server.url }, { 'content-encoding': 'gzip' }]) {
+    const lure = createServer((_, response) => {
+      response.writeHead('location' in headers ? 307 : 200, headers as Record<string, string>).end();
+    });
+    await new Promise<void>((resolve) => lure.listen(0, '127.0.0.1', resolve));
+    const { port } = lure.address() as AddressInfo;
+    const at = await Scene.set(stack, [], undefined, {
+      tools: [entry({ url: `http://localhost:${port}/mcp` })],
+    });
+    expect((await run(at, 'echo')).status).toBe(503);
+    await new Promise<void>((resolve) => {
+      lure.close(() => resolve());
+      lure.closeAllConnections();
+    });
+  }
+  expect(server.seen).toHaveLength(0);
 });

@@ -57,8 +57,26 @@ export async function runTool(running: RunTool): Promise<RunReply> {
   if (refusal !== undefined || tool === undefined) {
     return finish(running, begun.state, refusal ?? notRun('tool_unknown', 'The profile says not how.'));
   }
-  const request = { tenant: start.tenant, tool, input, idempotencyKey: start.callId, signal };
+  const request = {
+    ...{ tenant: start.tenant, tool, input, idempotencyKey: start.callId, signal },
+    onProgress: progressTeller(store, start.callId),
+  };
   return finish(running, begun.state, await run(request).catch(surprise(signal)));
+}
+
+/** More often than this nobody needs to know. */
+const PROGRESS_EVERY_MS = 10;
+
+/** Whoever waits for the call is told how far its tool has come; that may be lost. */
+function progressTeller(store: TenantStore, callId: string) {
+  let last = Number.NEGATIVE_INFINITY;
+  return (progress: number, total: number | undefined): void => {
+    const now = performance.now();
+    if (now - last < PROGRESS_EVERY_MS) return;
+    last = now;
+    const told = { progress, ...(total !== undefined && { total }) };
+    store.changes.tellProgress(callId, told).catch(() => undefined);
+  };
 }
 
 /** A fault of ours is told like one of the tool's: nobody knows how far it came. */

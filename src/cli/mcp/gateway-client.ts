@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { LostAnswers } from '../../tools/lost-answers';
 import { McpConnection } from '../../tools/mcp-connection';
 import { watchedTransport } from '../../tools/mcp-transports';
 
@@ -12,9 +13,6 @@ const AGAIN_MS = 1_000;
 
 /** How long a call is asked for again after the gateway has gone. */
 const PATIENCE_MS = 10 * 60_000;
-
-/** How long after a stream's end its last message may still be on its way. */
-const SETTLE_MS = 250;
 
 const IDEMPOTENCY_META = 'portcullis/idempotency-key';
 
@@ -31,7 +29,7 @@ export interface Asking {
  */
 export class GatewayClient {
   private connection: Promise<McpConnection> | undefined;
-  private readonly losing = new Map<string, () => void>();
+  private readonly answers = new LostAnswers();
 
   constructor(
     private readonly given: {
@@ -89,9 +87,7 @@ export class GatewayClient {
 
   private async callOnce(params: Params, key: string, { signal, onProgress }: Asking) {
     const connection = await this.open();
-    const lost = new Promise<never>((_, reject) => {
-      this.losing.set(key, () => setTimeout(() => reject(new Error('the answer was lost')), SETTLE_MS));
-    });
+    const { lost, done } = this.answers.expect(key);
     const called = connection.request('tools/call', params, {
       signal,
       timeout: LONGEST_MS,
@@ -100,7 +96,7 @@ export class GatewayClient {
     try {
       return await Promise.race([called, lost]);
     } finally {
-      this.losing.delete(key);
+      done();
       called.catch(() => undefined);
     }
   }
@@ -119,11 +115,12 @@ export class GatewayClient {
       headers.set('authorization', `Bearer ${token}`);
       return fetch(address, { ...init, headers });
     };
-    const transport = watchedTransport(url, send, (posted) => {
-      for (const [key, lose] of this.losing) if (posted.includes(key)) lose();
-    });
+    const transport = watchedTransport(url, send, (posted, canResume) =>
+      this.answers.streamEnded(posted, canResume),
+    );
     const connection = await McpConnection.open(transport, { timeoutMs: HANDSHAKE_MS, version });
     connection.onToolsChanged = onToolsChanged;
+    connection.onResumeFailed = () => this.answers.resumeFailed();
     return connection;
   }
 }

@@ -5,6 +5,9 @@ import { inputFault } from '../../../domain/input-schema';
 import { findUnfaithful, jsonBytes, MAX_JSON_BYTES, type JsonValue } from '../../../domain/json-value';
 import type { Profile } from '../../../domain/profile';
 import { HttpProblem } from '../../http/problem';
+import type { ToolProgress } from '../../../store/change-feed';
+import type { TenantStore } from '../../../store/tenant-store';
+import { callIdFor } from '../calls/call-id';
 import { awaitDecision } from '../calls/await-decision';
 import { giveUpCall } from '../calls/give-up';
 import type { CallMaking } from '../calls/make-call';
@@ -32,6 +35,8 @@ export interface WantedToolCall {
   readonly waitSeconds: number;
   /** Told now and then while the client waits. */
   readonly onProgress: (message: string) => void;
+  /** Told how far the tool itself says that it has come. */
+  readonly onToolProgress: (progress: ToolProgress) => void;
   /** Aborted when the client wants no answer any more. */
   readonly signal: AbortSignal;
   /** Whether it was the client who said so, and not a connection or a server that ended. */
@@ -63,12 +68,20 @@ export async function callTool(calling: ToolCalling, wanted: WantedToolCall): Pr
     idempotencyKey: wanted.idempotencyKey ?? v4(),
     request: { tool: wanted.name, input, execution: 'server' as const },
   };
+  const { store, tenant, key } = principal;
+  const { idempotencyKey } = make;
+  const progress = new ProgressWatch(store, wanted.onToolProgress);
+  // It may begin before its first state is known here.
+  progress.watch(callIdFor({ tenant, owner: key.owner, threadId, idempotencyKey }));
   const patience = {
     patience: {
       seconds: wanted.waitSeconds,
       signal: wanted.signal,
       whileRunning: true,
-      onState: (state: CallState) => wanted.onProgress(progressOf(state)),
+      onState: (state: CallState) => {
+        progress.watch(state.call.id);
+        wanted.onProgress(progressOf(state));
+      },
     },
   };
   try {
@@ -77,7 +90,28 @@ export async function callTool(calling: ToolCalling, wanted: WantedToolCall): Pr
     return await answer(principal, made, tool.runs.kind);
   } catch (error) {
     if (!(error instanceof HttpProblem)) throw error;
-    return problemResult(calling, error, wanted);
+    return await problemResult(calling, error, wanted);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** Watches the call that is waited for, which is another one when an earlier request was the same. */
+class ProgressWatch {
+  private readonly watched = new Map<string, () => void>();
+
+  constructor(
+    private readonly store: TenantStore,
+    private readonly tell: (progress: ToolProgress) => void,
+  ) {}
+
+  watch(callId: string): void {
+    if (!this.watched.has(callId))
+      this.watched.set(callId, this.store.changes.watchProgress(callId, this.tell));
+  }
+
+  stop(): void {
+    for (const stop of this.watched.values()) stop();
   }
 }
 

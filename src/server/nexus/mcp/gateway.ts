@@ -15,6 +15,7 @@ import { VALUE_BODY_LIMIT } from '../json-value-schema';
 import type { NexusPrincipal } from '../nexus-principal';
 import { answering } from '../outage';
 import { visibleProfile, visibleThread } from '../profile-access';
+import { SessionEvents } from './event-store';
 import { requireKnownOrigin } from './origin';
 import { ProfileWatches } from './profile-watch';
 import { McpSession } from './session';
@@ -23,6 +24,9 @@ import { McpSessions } from './sessions';
 /** Below the time that the official SDKs wait for an answer by default, which is 60 s. */
 const DEFAULT_WAIT_S = 50;
 const MAX_WAIT_S = 86_400;
+
+/** How soon a client whose stream broke asks on. */
+const RETRY_MS = 1_000;
 
 export interface McpGatewayOptions {
   readonly making: CallMaking;
@@ -57,6 +61,8 @@ export function createMcpGateway(options: McpGatewayOptions): Mount<NexusPrincip
         }
         const transport = new StreamableHTTPServerTransport({
           sessionIdGenerator: randomUUID,
+          eventStore: new SessionEvents(),
+          retryInterval: RETRY_MS,
           onsessioninitialized: (id) => {
             const unwatch = watches.add(principal.store, profile, () => session.toolsChanged());
             sessions.add(id, session, unwatch);

@@ -1,11 +1,7 @@
 import { v7 } from 'uuid';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import {
-  CallToolRequestSchema,
-  ListToolsRequestSchema,
-  type ServerNotification,
-} from '@modelcontextprotocol/sdk/types.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Profile } from '../../../domain/profile';
 import type { CallMaking } from '../calls/make-call';
 import type { PendingClaims } from '../calls/pending-claims';
@@ -14,10 +10,7 @@ import { visibleProfile } from '../profile-access';
 import { answering } from '../outage';
 import { callTool } from './call-tool';
 import { offeredTools } from './offered-tools';
-
-/** First shortly after the start, then so often. */
-const FIRST_PROGRESS_MS = 1_000;
-const PROGRESS_MS = 5_000;
+import { Progress, type Notify } from './progress';
 
 /** Where a client may name its call; a repeat under the name finds the call and runs nothing. */
 const IDEMPOTENCY_META = 'portcullis/idempotency-key';
@@ -67,11 +60,11 @@ export class McpSession {
       const notify =
         progressToken === undefined
           ? undefined
-          : (progress: number, message: string) =>
+          : (told: Parameters<Notify>[0]) =>
               extra.sendNotification({
                 method: 'notifications/progress',
-                params: { progressToken, progress, message },
-              } satisfies ServerNotification);
+                params: { progressToken, ...told },
+              });
       const call = this.callTool(params, extra.signal, notify);
       this.calls.add(call);
       return call.finally(() => this.calls.delete(call));
@@ -116,7 +109,7 @@ export class McpSession {
   private async callTool(
     params: { name: string; arguments?: unknown; _meta?: Readonly<Record<string, unknown>> | undefined },
     signal: AbortSignal,
-    notify: ((progress: number, message: string) => Promise<void>) | undefined,
+    notify: Notify | undefined,
   ) {
     const { making, principal, waitSeconds } = this.given;
     const profile = await this.profile();
@@ -131,6 +124,7 @@ export class McpSession {
           ...(typeof key === 'string' && { idempotencyKey: key }),
           waitSeconds,
           onProgress: (message) => progress.say(message),
+          onToolProgress: (told) => progress.toolSays(told),
           signal: AbortSignal.any([signal, this.given.closing]),
           isCancelled: () => signal.aborted && !this.ended,
         },
@@ -154,33 +148,5 @@ export class McpSession {
       this.thread = undefined;
       throw error;
     }
-  }
-}
-
-/** Tells a client that waits what for: soon, and then at regular intervals, whether or not something has changed. */
-class Progress {
-  private readonly began = performance.now();
-  private message = 'Being decided';
-  private timer: NodeJS.Timeout | undefined;
-
-  constructor(private readonly notify: ((progress: number, message: string) => Promise<void>) | undefined) {
-    if (notify !== undefined) this.schedule(FIRST_PROGRESS_MS);
-  }
-
-  say(message: string): void {
-    this.message = message;
-  }
-
-  stop(): void {
-    clearTimeout(this.timer);
-  }
-
-  private schedule(ms: number): void {
-    this.timer = setTimeout(() => {
-      // Progress must grow; the seconds that have passed do.
-      const seconds = Math.round((performance.now() - this.began) / 100) / 10;
-      this.notify?.(seconds, this.message).catch(() => undefined);
-      this.schedule(PROGRESS_MS);
-    }, ms);
   }
 }
