@@ -9,11 +9,23 @@ const MAY_IMPORT = {
   store: ['domain'],
   model: ['domain', 'outbound', 'secrets'],
   tools: ['domain', 'outbound', 'secrets'],
+  coder: ['domain'],
   workflows: ['domain'],
   activities: ['domain', 'outbound', 'secrets', 'store', 'model', 'tools', 'workflows'],
   workers: ['domain', 'outbound', 'secrets', 'store', 'model', 'tools', 'workflows', 'activities'],
-  server: ['domain', 'secrets', 'store', 'tools', 'workflows'],
-  cli: ['domain', 'outbound', 'secrets', 'store', 'tools', 'workflows', 'activities', 'workers', 'server'],
+  server: ['domain', 'secrets', 'store', 'tools', 'coder', 'workflows'],
+  cli: [
+    'domain',
+    'outbound',
+    'secrets',
+    'store',
+    'tools',
+    'coder',
+    'workflows',
+    'activities',
+    'workers',
+    'server',
+  ],
 };
 const FOLDERS = Object.keys(MAY_IMPORT);
 

@@ -10,6 +10,8 @@ module.exports = {
   transform: {
     '^.+\\.[jt]s$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
   },
+  // It has no CommonJS, which Node needs no help with and jest does.
+  transformIgnorePatterns: ['/node_modules/(?!jose/)'],
   testTimeout: 60_000,
   maxWorkers: 2,
 };
