@@ -20,12 +20,13 @@ export async function runNexus(env: NodeJS.ProcessEnv): Promise<void> {
   const stores = await openStores(settings.tenants, secrets, log);
   const connection = await connectTemporal(settings);
   const client = new Client({ connection, namespace: settings.temporal.namespace });
-  const { host, port, taskQueue, development, publicUrl } = settings;
+  const { host, port, taskQueue, development, publicUrl, hookAudience } = settings;
   const { http, toolbox } = openToolbox(settings, secrets);
   const nexus = await startNexus({
     ...{ stores, client, taskQueue, secrets, toolbox },
     ...{ development, host, port, log, version: VERSION },
     ...(publicUrl !== undefined && { publicUrl }),
+    ...(hookAudience !== undefined && { hookAudience }),
   });
   log.info({ url: nexus.url }, 'nexus serves');
   announceReady();

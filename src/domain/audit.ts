@@ -28,7 +28,8 @@ type EventFacts =
   | { readonly type: 'tool_call_finished' | 'text_finished'; readonly data: CallFinished }
   | { readonly type: 'turn_started'; readonly data: TurnStarted }
   | { readonly type: 'turn_finished'; readonly data: TurnFinished }
-  | { readonly type: 'profile_changed'; readonly data: ProfileChanged };
+  | { readonly type: 'profile_changed'; readonly data: ProfileChanged }
+  | { readonly type: 'lifecycle_event'; readonly data: LifecycleEvent };
 
 export type EventType = EventDraft['type'];
 
@@ -161,6 +162,26 @@ export interface ProfileChanged {
   readonly added?: readonly string[];
   /** Ids of hooks that were taken out one by one. */
   readonly removed?: readonly string[];
+}
+
+/** What Coder asked about, and what it was answered. */
+export interface LifecycleEvent {
+  readonly dispatchId: string;
+  readonly event: string;
+  readonly chatId: string;
+  readonly ownerId: string;
+  readonly workspaceId?: string;
+  readonly role: string;
+  readonly ticket?: string;
+  readonly threadId?: string;
+  readonly callId?: string;
+  readonly tool?: string;
+  readonly decision: 'none' | 'allow' | 'deny' | 'pending';
+  readonly rewrote?: true;
+  readonly reason?: Reason;
+  readonly latencyMs: number;
+  /** SHA-256 of the body as it was sent. */
+  readonly digest: string;
 }
 
 /** A stored event. `seq` counts within the thread, from 1, without gaps. */

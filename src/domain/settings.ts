@@ -11,6 +11,8 @@ export interface TenantSettings {
   /** What events show of the values that were judged: nothing, all but what `redaction` hides, or all but secrets. */
   readonly auditValues: AuditValues;
   readonly redaction: RedactionSettings;
+  /** The profile of chats by the role of their workspace. */
+  readonly roleProfiles: Readonly<Record<string, string>>;
 }
 
 export type AuditValues = 'none' | 'redacted' | 'full';
@@ -20,4 +22,5 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   operatorSignal: true,
   auditValues: 'redacted',
   redaction: { fields: [], patterns: [] },
+  roleProfiles: {},
 };

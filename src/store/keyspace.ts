@@ -67,6 +67,12 @@ export interface Keyspace {
   apiKey(id: string): string;
   readonly apiKeys: string;
   readonly settings: string;
+  /** Hash: keys that Manager signs with, by generation. */
+  readonly hookKeys: string;
+  /** The answer to a dispatch of Coder. */
+  dispatch(id: string): string;
+  /** The text of a prompt that was answered as pending, by what makes prompts identical. */
+  parkedPrompt(identity: string): string;
   /** Written to see whether the store takes writes. */
   readonly ping: string;
   /** Pub/sub channel: the id of each thread that changed. */
@@ -109,6 +115,9 @@ export function keyspaceOf(tenant: string): Keyspace {
     apiKey: (id) => at('key', id),
     apiKeys: at('keys'),
     settings: at('settings'),
+    hookKeys: at('hook-keys'),
+    dispatch: (id) => at('coder', 'dispatch', id),
+    parkedPrompt: (identity) => at('coder', 'prompt', identity),
     ping: at('ping'),
     changes: at('changes'),
   };

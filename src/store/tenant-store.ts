@@ -5,7 +5,9 @@ import { Calls } from './calls';
 import { openChangeFeed, type ChangeFeed } from './change-feed';
 import { connectRedis } from './connection';
 import { Deliveries } from './deliveries';
+import { Dispatches } from './dispatches';
 import { Events } from './events';
+import { HookKeys } from './hook-keys';
 import { keyspaceOf } from './keyspace';
 import { OpenCalls } from './open-calls';
 import { PendingCalls } from './pending-calls';
@@ -23,7 +25,9 @@ export interface TenantStore {
   readonly calls: Calls;
   readonly changes: ChangeFeed;
   readonly deliveries: Deliveries;
+  readonly dispatches: Dispatches;
   readonly events: Events;
+  readonly hookKeys: HookKeys;
   readonly openCalls: OpenCalls;
   readonly pendingCalls: PendingCalls;
   readonly profiles: Profiles;
@@ -59,7 +63,9 @@ export async function openTenantStore(options: {
     calls: new Calls(redis, keyspace, audited),
     changes,
     deliveries: new Deliveries(redis, keyspace),
+    dispatches: new Dispatches(redis, keyspace),
     events: new Events(redis, keyspace),
+    hookKeys: new HookKeys(redis, keyspace),
     openCalls: new OpenCalls(redis, keyspace),
     pendingCalls: new PendingCalls(redis, keyspace),
     profiles: new Profiles(redis, keyspace),

@@ -65,6 +65,12 @@ export class Threads {
 
   /** `no_profile`: the profile does not exist or was deleted, and takes no new threads. */
   async create(thread: ThreadRecord): Promise<'created' | 'no_profile'> {
+    const result = await this.tryCreate(thread);
+    if (result === 'exists') throw new Error(`thread ${thread.id} exists already`);
+    return result;
+  }
+
+  private async tryCreate(thread: ThreadRecord): Promise<'created' | 'exists' | 'no_profile'> {
     const { keyspace } = this;
     const [result] = stringsOf(
       await runScript(this.redis, CREATE, {
@@ -85,8 +91,15 @@ export class Threads {
         ],
       }),
     );
-    if (result === 'created' || result === 'no_profile') return result;
-    throw new Error(`thread ${thread.id} exists already`);
+    if (result === 'created' || result === 'exists' || result === 'no_profile') return result;
+    throw new Error(`the script of threads answered ${String(result)}`);
+  }
+
+  /** The same for a thread whose id is a function of what it is about: one that is there already is as good. */
+  async ensure(thread: ThreadRecord): Promise<'there' | 'no_profile'> {
+    if ((await this.read(thread.id)) !== undefined) return 'there';
+    const result = await this.tryCreate(thread);
+    return result === 'no_profile' ? result : 'there';
   }
 
   /** Closes a thread for new calls; ending its open calls is up to their workflows. */

@@ -89,6 +89,7 @@ test('settings are read whole, replaced whole, and refuse what they do not know'
     operatorSignal: true,
     auditValues: 'redacted',
     redaction: { fields: [], patterns: [] },
+    roleProfiles: {},
   };
   expect((await admin.get('/v1/settings')).body).toEqual(defaults);
   const wanted = {
@@ -97,6 +98,7 @@ test('settings are read whole, replaced whole, and refuse what they do not know'
     defaultApprovers: ['ann', 'scope:admin'],
     auditValues: 'none',
     redaction: { fields: ['iban'], patterns: ['[0-9]{16}'] },
+    roleProfiles: { forge: 'some-profile' },
   };
   expect((await admin.put('/v1/settings', wanted)).body).toEqual(wanted);
   expect((await admin.get('/v1/settings')).body).toEqual(wanted);

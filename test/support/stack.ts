@@ -15,6 +15,9 @@ import { testOutbound, testSecrets, testToolbox } from './hook-service';
 import { testServices } from './services';
 import { SkippingWorkflowClient } from './skipping-client';
 
+/** Under which the hook server of every stack is addressed. */
+export const HOOK_AUDIENCE = 'https://nexus.example.com/experimental/hooks/chat';
+
 export interface StackOptions {
   /** Workflows are started with time skipping: every wait of theirs is over at once. */
   readonly skipTime?: boolean;
@@ -77,6 +80,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     secrets,
     toolbox,
     version: '0.0.0',
+    hookAudience: HOOK_AUDIENCE,
     development: true,
     client,
     taskQueue,

@@ -26,6 +26,8 @@ export interface ServiceSettings {
   readonly secretsFile?: string;
   /** Programs that speak MCP. */
   readonly mcpServersFile?: string;
+  /** The URL under which Manager relays Coder's events. */
+  readonly hookAudience?: string;
 }
 
 const variables = z.object({
@@ -71,6 +73,12 @@ const variables = z.object({
     }),
   PORTCULLIS_SECRETS_FILE: z.string().min(1).optional(),
   PORTCULLIS_MCP_SERVERS_FILE: z.string().min(1).optional(),
+  PORTCULLIS_HOOK_AUDIENCE: z
+    .url({
+      protocol: /^https?$/,
+      error: 'PORTCULLIS_HOOK_AUDIENCE is the URL under which Manager reaches the hook server, verbatim',
+    })
+    .optional(),
 });
 
 /**
@@ -85,6 +93,7 @@ export function readServiceSettings(env: NodeJS.ProcessEnv): ServiceSettings {
     PORTCULLIS_PUBLIC_URL: publicUrl,
     PORTCULLIS_SECRETS_FILE: secretsFile,
     PORTCULLIS_MCP_SERVERS_FILE: mcpServersFile,
+    PORTCULLIS_HOOK_AUDIENCE: hookAudience,
   } = parsed.data;
   const { connectionOptions, namespace } = loadClientConnectConfig({
     overrideEnvVars: Object.fromEntries(Object.entries(env).filter(isSet)),
@@ -101,6 +110,7 @@ export function readServiceSettings(env: NodeJS.ProcessEnv): ServiceSettings {
     ...(publicUrl !== undefined && { publicUrl }),
     ...(secretsFile !== undefined && { secretsFile }),
     ...(mcpServersFile !== undefined && { mcpServersFile }),
+    ...(hookAudience !== undefined && { hookAudience }),
   };
 }
 

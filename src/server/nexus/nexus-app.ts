@@ -11,6 +11,7 @@ import { answering, withOutages } from './outage';
 import { createAuditRoutes } from './routes/audit';
 import { createDefaultHookRoutes } from './routes/default-hooks';
 import { createHealthRoutes, type ReadinessCheck } from './routes/health';
+import { createHookKeyRoutes } from './routes/hook-keys';
 import { createKeyRoutes } from './routes/keys';
 import { createOpenApiRoute } from './routes/openapi';
 import { createProfileChangeRoutes } from './routes/profile-changes';
@@ -53,6 +54,7 @@ export function createNexusApp(options: NexusAppOptions): Express {
     ...createDefaultHookRoutes({ defaultHooks }),
     ...createKeyRoutes(),
     ...createSettingsRoutes(),
+    ...createHookKeyRoutes(),
     ...createThreadRoutes(),
     ...createThreadEventRoutes(),
     ...createWaitRoutes(),

@@ -7,6 +7,7 @@ import { createCallGateway, type CallGateway } from '../temporal';
 import { createNexusApp } from './nexus-app';
 import type { Secrets } from '../../secrets/secrets';
 import type { Toolbox } from '../../tools/toolbox';
+import { createHookServer } from './coder/hook-server';
 import { createMcpGateway } from './mcp/gateway';
 import { createCloseThreadRoute } from './routes/close-thread';
 import { createDeliveryRoute } from './routes/deliveries';
@@ -30,6 +31,8 @@ export interface NexusOptions {
   readonly version: string;
   /** Where clients reach Nexus, when that is not where it listens. */
   readonly publicUrl?: string;
+  /** The URL under which Manager relays Coder's events; absent: there is no hook server. */
+  readonly hookAudience?: string;
   /** Named secrets, with which late answers of hooks may be signed. */
   readonly secrets: Secrets;
   /** Accepts hooks at `http://localhost`. */
@@ -79,6 +82,16 @@ export async function startNexus(options: NexusOptions): Promise<Listening> {
         version: options.version,
         ...(options.publicUrl !== undefined && { publicUrl: options.publicUrl }),
       }),
+      ...(options.hookAudience === undefined
+        ? []
+        : [
+            createHookServer({
+              stores,
+              making: { gateway, toolbox: options.toolbox },
+              audience: options.hookAudience,
+              ...(options.publicUrl !== undefined && { publicUrl: options.publicUrl }),
+            }),
+          ]),
     ],
     checks: [
       { name: 'temporal', check: () => gateway.ping() },

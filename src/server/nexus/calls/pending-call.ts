@@ -28,6 +28,8 @@ export interface Patience {
   readonly signal: AbortSignal;
   /** Whether a tool that runs is waited for beyond that: there is nothing to be told before it has ended. */
   readonly whileRunning?: boolean;
+  /** Longest time to wait for the first outcome, in milliseconds. Default: a little, however short the patience is. */
+  readonly firstOutcomeMs?: number;
   /** Told of each state in which the call is waited for. */
   readonly onState?: (state: ToolCallState) => void;
 }
@@ -59,7 +61,7 @@ export async function makeCallInTime(
     const bound = await bind(principal, callId, by);
     if (bound !== undefined) return bound;
   }
-  const withinMs = Math.max(patience.seconds * 1_000, FIRST_OUTCOME_MS);
+  const withinMs = patience.firstOutcomeMs ?? Math.max(patience.seconds * 1_000, FIRST_OUTCOME_MS);
   const made = await makeCall(making, { ...make, withinMs });
   // Told apart from a call that was made before under this Idempotency-Key and answered `pending`.
   if (made.pending !== undefined) {
@@ -95,6 +97,29 @@ async function awaitInTime(
 
 /** Only bounds one look at a time. */
 const LONG_S = 60;
+
+/** How long, and how often, a call is asked to be found again after its caller had to go. */
+const INDEX_MS = 60_000;
+const INDEX_AGAIN_MS = 500;
+
+/**
+ * For a caller that had to be told `pending` before the call had an outcome: makes the call to be found by the same
+ * request, as soon as its workflow takes a message.
+ */
+export function indexPendingLater(
+  { gateway }: CallMaking,
+  make: MakeCall,
+  { callId, workspace }: { callId: string; workspace: string },
+): void {
+  const input = pendingInput(make, workspace);
+  const until = Date.now() + INDEX_MS;
+  const attempt = async (): Promise<void> => {
+    const reached = await gateway.answerPending(make.principal.tenant, callId, input).catch(() => undefined);
+    if (reached?.kind === 'reply' || Date.now() > until) return;
+    setTimeout(() => void attempt(), INDEX_AGAIN_MS).unref();
+  };
+  void attempt();
+}
 
 /** Binds the request to a call that was answered `pending`; nothing when that call is somebody else's. */
 async function bind(

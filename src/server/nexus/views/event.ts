@@ -18,6 +18,7 @@ const TYPES: Readonly<Record<EventType, true>> = {
   tool_finished: true,
   tool_call_finished: true,
   profile_changed: true,
+  lifecycle_event: true,
 };
 
 export const eventTypeSchema = z.enum(Object.keys(TYPES) as EventType[]);

@@ -24,6 +24,13 @@ export const settingsSchema = z
     redaction: redactionSettingsSchema.prefault({}).meta({
       description: 'What `redacted` hides besides the built-in rules, at any depth.',
     }),
+    roleProfiles: z
+      .record(
+        z.string().regex(/^[a-z0-9-]{1,40}$/, 'a role is 1-40 characters of a-z 0-9 -'),
+        z.string().min(1).max(128),
+      )
+      .default({})
+      .meta({ description: 'The profile of chats in Coder, by the role of their workspace.' }),
   })
   .meta({ id: 'Settings' });
 
