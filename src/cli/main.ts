@@ -8,6 +8,7 @@ import { SETTINGS, type SettingOptions } from './embedded/setting-table';
 import { StartError } from './embedded/start-error';
 import { ensureFirstKeys } from './first-keys';
 import { ensureFirstSecrets } from './first-secrets';
+import { createOperatorKey, runManager } from './manager';
 import { runMcpBridge, type BridgeOptions } from './mcp/bridge';
 import { runNexus } from './nexus';
 import { SettingsError } from './service/settings-error';
@@ -75,6 +76,21 @@ program
     'Run workflows and activities (settings: PORTCULLIS_TENANTS, PORTCULLIS_TASK_QUEUE, TEMPORAL_…).',
   )
   .action(() => runWorker(process.env));
+
+program
+  .command('manager')
+  .description(
+    'Take events of Coder and relay each to its tenant (settings: PORTCULLIS_MANAGER_REDIS, CODER_HOOK_AUDIENCE, CODER_HOOK_SECRET, …).',
+  )
+  .action(() => runManager(process.env));
+
+program
+  .command('create-operator-key')
+  .description('Make a key for the API of Manager and print its token, which is told only once.')
+  .requiredOption('--owner <owner>', 'whose key it is')
+  .action(async ({ owner }: { owner: string }) => {
+    console.log(await createOperatorKey(process.env, owner));
+  });
 
 program
   .command('mcp')
