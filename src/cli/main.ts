@@ -8,6 +8,7 @@ import { SETTINGS, type SettingOptions } from './embedded/setting-table';
 import { StartError } from './embedded/start-error';
 import { ensureFirstKeys } from './first-keys';
 import { ensureFirstSecrets } from './first-secrets';
+import { simulate, type SimulateOptions } from './coder/simulate';
 import { createOperatorKey, runManager } from './manager';
 import { runMcpBridge, type BridgeOptions } from './mcp/bridge';
 import { runNexus } from './nexus';
@@ -90,6 +91,21 @@ program
   .requiredOption('--owner <owner>', 'whose key it is')
   .action(async ({ owner }: { owner: string }) => {
     console.log(await createOperatorKey(process.env, owner));
+  });
+
+program
+  .command('coder')
+  .description('Tools for the events of Coder.')
+  .command('simulate')
+  .description('Sign events as Coder does, post them, and print figures (setting: CODER_HOOK_SECRET).')
+  .requiredOption('--file <path>', 'JSON lines, each { "type", "data"?, "meta"? }; - is standard input')
+  .requiredOption('--url <url>', 'the ingress')
+  .option('--audience <url>', 'what is signed as audience (default: the url)')
+  .option('--workspace <id>', 'the workspace of events that name none')
+  .option('--concurrency <n>', 'how many at a time (default: 1)')
+  .option('--timeout <ms>', 'for one event (default: 1500)')
+  .action(async (options: SimulateOptions) => {
+    process.exitCode = await simulate(process.env, options);
   });
 
 program

@@ -1,124 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { compactVerify, decodeProtectedHeader } from 'jose';
-import { pino } from 'pino';
 import { secretBytes } from '../../src/coder/token';
-import { startManager } from '../../src/server/manager/start-manager';
-import type { Listening } from '../../src/server/http/listen';
-import { ManagerStore } from '../../src/store/manager/manager-store';
 import { Api } from '../support/api';
-import { Scene } from '../support/scene';
-import { testServices } from '../support/services';
-import { startStack, type Stack } from '../support/stack';
-import { AUDIENCE, SECRET, signed, type Spoiled } from './fixture';
+import { AUDIENCE, SECRET, type Spoiled } from './fixture';
+import {
+  BUDGET_MS,
+  fakes,
+  lastEvent,
+  nexusThat,
+  OLD_SECRET,
+  realTenant,
+  send,
+  tenantAt,
+  useManager,
+  world,
+  type Tenant,
+} from './manager-fixture';
 
-/** Manager between a sender that signs as Coder does, and a Nexus: the real one, or one that misbehaves. */
-const OLD_SECRET = 'the-old-secret-that-is-still-accepted-for-now';
-const BUDGET_MS = 1_200;
-
-let stack: Stack;
-let store: ManagerStore;
-let manager: Listening;
-let operator: Api;
-const fakes: Server[] = [];
-
-beforeAll(async () => {
-  stack = await startStack();
-  store = await ManagerStore.open({ url: testServices().redisUrl, onError: () => undefined });
-  manager = await startManager({
-    ...{ store, audience: AUDIENCE, secrets: [SECRET, OLD_SECRET], name: 'manager' },
-    ...{ budgetMs: BUDGET_MS, host: '127.0.0.1', port: 0, log: pino({ level: 'silent' }) },
-  });
-  const { token } = await store.keys.create({
-    owner: 'op',
-    scopes: ['admin'],
-    createdAt: new Date().toISOString(),
-  });
-  operator = new Api(manager.url, token);
-});
-afterAll(async () => {
-  for (const fake of fakes) fake.closeAllConnections();
-  await Promise.all(fakes.map((fake) => new Promise((resolve) => fake.close(resolve))));
-  await manager.close(0);
-  await store.close();
-  await stack.stop();
-});
-
-interface Tenant {
-  readonly id: string;
-  readonly workspace: string;
-  readonly secret: string;
-}
-
-/** A tenant with one workspace, whose Nexus is at the address. */
-async function tenantAt(nexusUrl: string, more: object = {}): Promise<Tenant> {
-  const id = `t-${randomUUID().slice(0, 8)}`;
-  const workspace = randomUUID();
-  const made = await operator.post('/api/v1/tenants', { id, nexusUrl, ...more });
-  expect(made.status).toBe(201);
-  const { body: key } = await operator.post(`/api/v1/tenants/${id}/hook-keys`);
-  const put = await operator.put(`/api/v1/tenants/${id}/workspaces/${workspace}`, {
-    role: 'forge',
-    ticket: 'T-1',
-  });
-  expect(put.status).toBe(204);
-  return { id, workspace, secret: key.secret };
-}
-
-async function nexusThat(answers: RequestListener): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => answers(request, response));
-  });
-  fakes.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function send(workspace: string | undefined, { meta, claims, ...spoiled }: Spoiled = {}) {
-  const now = Math.floor(Date.now() / 1_000);
-  const { authorization, bytes, dispatchId, chatId } = await signed({
-    meta: { workspace_id: workspace, ...meta },
-    claims: { iat: now, nbf: now - 30, exp: now + 32, ...claims },
-    ...spoiled,
-  });
-  const began = performance.now();
-  const response = await fetch(`${manager.url}/api/v1/hooks/coder/chat`, {
-    method: 'POST',
-    headers: authorization === undefined ? {} : { authorization },
-    body: bytes,
-  });
-  const text = await response.text();
-  return {
-    status: response.status,
-    text,
-    signature: response.headers.get('coder-hook-signature'),
-    ms: performance.now() - began,
-    dispatchId,
-    chatId,
-  };
-}
-
-const lastEvent = async () => (await store.lastEvents(1))[0]?.event;
-
-/** The real Nexus, as the tenant whose stack this is. */
-async function realTenant(hooks: Parameters<typeof Scene.set>[1] = []) {
-  const scene = await Scene.set(stack, hooks);
-  const { body } = await scene.admin.get('/v1/settings');
-  await scene.admin.put('/v1/settings', { ...body, roleProfiles: { forge: scene.profileId } });
-  const workspace = randomUUID();
-  const hookAudience = 'https://nexus.example.com/experimental/hooks/chat';
-  if ((await operator.get(`/api/v1/tenants/${stack.tenant}`)).status === 404) {
-    await operator.post('/api/v1/tenants', { id: stack.tenant, nexusUrl: stack.nexus.url, hookAudience });
-  }
-  const { body: key } = await operator.post(`/api/v1/tenants/${stack.tenant}/hook-keys`);
-  await scene.admin.put(`/v1/hook-keys/${key.generation}`, { secret: key.secret });
-  await operator.put(`/api/v1/tenants/${stack.tenant}/workspaces/${workspace}`, {
-    role: 'forge',
-    ticket: 'T-1',
-  });
-  return { scene, workspace };
-}
+useManager();
 
 test('an event goes through both hops, and its answer comes back signed with the secret that verified it', async () => {
   const { workspace } = await realTenant([{ id: 'person', tools: ['deploy'] }]);
@@ -134,7 +35,7 @@ test('an event goes through both hops, and its answer comes back signed with the
   const parked = await send(workspace, { data: { tool_use_id: 'x', tool_name: 'deploy', tool_input: {} } });
   expect(JSON.parse(parked.text).permission.reason).toMatch(/waits for Allow deploy\?/);
   expect(parked.ms).toBeLessThan(10 * BUDGET_MS);
-  expect(await lastEvent()).toMatchObject({ tenant: stack.tenant, outcome: 'answered', status: 200 });
+  expect(await lastEvent()).toMatchObject({ tenant: world.stack.tenant, outcome: 'answered', status: 200 });
 });
 
 test('what Nexus gets is the same bytes, under a token of the tenant alone, with what Manager knows', async () => {
@@ -217,7 +118,10 @@ test('an event is refused, audited and not relayed unless exactly one tenant has
   });
   const [one, two] = [await tenantAt(url), await tenantAt(url)];
   const ownerId = randomUUID();
-  await operator.put(`/api/v1/tenants/${one.id}/workspaces/${one.workspace}`, { role: 'forge', ownerId });
+  await world.operator.put(`/api/v1/tenants/${one.id}/workspaces/${one.workspace}`, {
+    role: 'forge',
+    ownerId,
+  });
   const chat_id = randomUUID();
   expect((await send(one.workspace, { meta: { chat_id, owner_id: ownerId } })).status).toBe(200);
   expect((await send(two.workspace)).status).toBe(200);
@@ -237,7 +141,9 @@ test('an event is refused, audited and not relayed unless exactly one tenant has
   ];
   for (const [what, status, sending] of cases) expect([what, (await sending).status]).toEqual([what, status]);
   expect(asked).toBe(2);
-  expect((await store.lastEvents(6)).map(({ event }) => event.outcome)).toEqual(Array(6).fill('refused'));
+  expect((await world.store.lastEvents(6)).map(({ event }) => event.outcome)).toEqual(
+    Array(6).fill('refused'),
+  );
 
   expect((await send(undefined, { meta: { chat_id, owner_id: ownerId } })).status).toBe(200);
   const child = { chat_id: randomUUID(), owner_id: ownerId, parent_chat_id: chat_id, root_chat_id: chat_id };
@@ -245,12 +151,12 @@ test('an event is refused, audited and not relayed unless exactly one tenant has
   expect(asked).toBe(4);
 
   const tenant = `/api/v1/tenants/${two.id}`;
-  const patch = (body: object) => operator.send('PATCH', tenant, body);
+  const patch = (body: object) => world.operator.send('PATCH', tenant, body);
   await patch({ state: 'paused' });
   expect((await send(two.workspace)).status).toBe(410);
   await patch({ state: 'active' });
   expect((await send(two.workspace)).status).toBe(200);
-  expect((await operator.delete(tenant)).status).toBe(204);
+  expect((await world.operator.delete(tenant)).status).toBe(204);
   expect((await send(two.workspace)).status).toBe(410);
   expect(asked).toBe(5);
 });
@@ -258,20 +164,20 @@ test('an event is refused, audited and not relayed unless exactly one tenant has
 test('a workspace is one tenant’s until that one gives it up', async () => {
   const [one, two] = [await tenantAt('http://127.0.0.1:9'), await tenantAt('http://127.0.0.1:9')];
   const path = (tenant: Tenant) => `/api/v1/tenants/${tenant.id}/workspaces/${one.workspace}`;
-  expect((await operator.put(path(two), { role: 'forge' })).status).toBe(409);
-  expect((await operator.delete(path(two))).status).toBe(404);
-  expect((await operator.delete(path(one))).status).toBe(204);
-  expect((await operator.put(path(two), { role: 'forge' })).status).toBe(204);
+  expect((await world.operator.put(path(two), { role: 'forge' })).status).toBe(409);
+  expect((await world.operator.delete(path(two))).status).toBe(404);
+  expect((await world.operator.delete(path(one))).status).toBe(204);
+  expect((await world.operator.put(path(two), { role: 'forge' })).status).toBe(204);
 });
 
 test('owners whose chats are their own are answered with no objection, and nobody else is', async () => {
   const owner_id = randomUUID();
-  await operator.put('/api/v1/unmanaged-owners', { owners: [owner_id] });
+  await world.operator.put('/api/v1/unmanaged-owners', { owners: [owner_id] });
   const own = await send(randomUUID(), { meta: { owner_id } });
   expect([own.status, own.text]).toEqual([200, '{}']);
   expect(await lastEvent()).toMatchObject({ outcome: 'unmanaged', ownerId: owner_id });
   expect((await send(randomUUID())).status).toBe(404);
-  await operator.put('/api/v1/unmanaged-owners', { owners: [] });
+  await world.operator.put('/api/v1/unmanaged-owners', { owners: [] });
   expect((await send(randomUUID(), { meta: { owner_id } })).status).toBe(404);
 });
 
@@ -295,9 +201,11 @@ test.each<[string, number, Spoiled]>([
 
 test('only an operator manages tenants, and a name is used once', async () => {
   const { id } = await tenantAt('http://127.0.0.1:9');
-  expect((await operator.post('/api/v1/tenants', { id, nexusUrl: 'http://127.0.0.1:9' })).status).toBe(409);
-  expect((await new Api(manager.url, 'nonsense').get('/api/v1/tenants')).status).toBe(401);
-  const bad = await operator.post('/api/v1/tenants', { id: 'A B', nexusUrl: 'nowhere' });
+  expect((await world.operator.post('/api/v1/tenants', { id, nexusUrl: 'http://127.0.0.1:9' })).status).toBe(
+    409,
+  );
+  expect((await new Api(world.manager.url, 'nonsense').get('/api/v1/tenants')).status).toBe(401);
+  const bad = await world.operator.post('/api/v1/tenants', { id: 'A B', nexusUrl: 'nowhere' });
   expect([bad.status, bad.body.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
     422,
     ['/id', '/nexusUrl'],

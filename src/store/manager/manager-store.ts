@@ -4,8 +4,8 @@ import { keyspaceOf } from '../keyspace';
 import { redisScript, runScript, stringsOf } from '../redis-script';
 import type { ChatRecord, IngressEvent, ManagedTenant, TenantHookKey, WorkspaceRecord } from './records';
 
-/** Manager's keys stand where a tenant of this name would have its own; Manager's Redis holds no tenants. */
-const KEYSPACE = 'manager';
+/** Where Manager's keys stand, unless it has another name: as those of a tenant of this name would. */
+const DEFAULT_NAME = 'manager';
 
 /** How long a chat is remembered after its last event, in seconds. */
 const CHAT_S = 90 * 86_400;
@@ -39,20 +39,28 @@ return {tostring(generation)}
 export class ManagerStore {
   readonly keys: ApiKeys;
 
-  private constructor(private readonly redis: RedisConnection) {
-    this.keys = new ApiKeys(redis, keyspaceOf(KEYSPACE));
+  private constructor(
+    private readonly redis: RedisConnection,
+    private readonly name: string,
+  ) {
+    this.keys = new ApiKeys(redis, keyspaceOf(name));
   }
 
-  static async open(options: { url: string; onError: (error: Error) => void }): Promise<ManagerStore> {
-    return new ManagerStore(await connectRedis(options.url, options));
+  /** `name` tells several Managers on one Redis apart. */
+  static async open(options: {
+    url: string;
+    onError: (error: Error) => void;
+    name?: string;
+  }): Promise<ManagerStore> {
+    return new ManagerStore(await connectRedis(options.url, options), options.name ?? DEFAULT_NAME);
   }
 
   async readTenant(id: string): Promise<ManagedTenant | undefined> {
-    return parsed(await this.redis.hGet(at('tenants'), id)) as ManagedTenant | undefined;
+    return parsed(await this.redis.hGet(this.at('tenants'), id)) as ManagedTenant | undefined;
   }
 
   async listTenants(): Promise<ManagedTenant[]> {
-    const all = Object.values(await this.redis.hGetAll(at('tenants')));
+    const all = Object.values(await this.redis.hGetAll(this.at('tenants')));
     return all
       .map((json) => JSON.parse(json) as ManagedTenant)
       .sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -62,7 +70,7 @@ export class ManagerStore {
   async putTenant(tenant: ManagedTenant, before?: ManagedTenant): Promise<'written' | 'exists' | 'changed'> {
     const [result] = stringsOf(
       await runScript(this.redis, PUT_TENANT, {
-        keys: [at('tenants')],
+        keys: [this.at('tenants')],
         arguments: [tenant.id, JSON.stringify(tenant), before === undefined ? 'new' : JSON.stringify(before)],
       }),
     );
@@ -71,14 +79,14 @@ export class ManagerStore {
   }
 
   async readWorkspace(id: string): Promise<WorkspaceRecord | undefined> {
-    return parsed(await this.redis.hGet(at('workspaces'), id)) as WorkspaceRecord | undefined;
+    return parsed(await this.redis.hGet(this.at('workspaces'), id)) as WorkspaceRecord | undefined;
   }
 
   /** `other_tenant`: the workspace is another tenant's, whose it stays until that one gives it up. */
   async putWorkspace(workspace: WorkspaceRecord): Promise<'written' | 'no_tenant' | 'other_tenant'> {
     const [result] = stringsOf(
       await runScript(this.redis, PUT_WORKSPACE, {
-        keys: [at('tenants'), at('workspaces')],
+        keys: [this.at('tenants'), this.at('workspaces')],
         arguments: [workspace.tenantId, workspace.workspaceId, JSON.stringify(workspace)],
       }),
     );
@@ -87,20 +95,22 @@ export class ManagerStore {
   }
 
   async deleteWorkspace(id: string): Promise<void> {
-    await this.redis.hDel(at('workspaces'), id);
+    await this.redis.hDel(this.at('workspaces'), id);
   }
 
   async readChat(id: string): Promise<ChatRecord | undefined> {
-    return parsed(await this.redis.get(at('chat', id))) as ChatRecord | undefined;
+    return parsed(await this.redis.get(this.at('chat', id))) as ChatRecord | undefined;
   }
 
   async rememberChat(id: string, chat: ChatRecord): Promise<void> {
-    await this.redis.set(at('chat', id), JSON.stringify(chat), { expiration: { type: 'EX', value: CHAT_S } });
+    await this.redis.set(this.at('chat', id), JSON.stringify(chat), {
+      expiration: { type: 'EX', value: CHAT_S },
+    });
   }
 
   /** The key that events of a tenant are signed with. */
   async currentHookKey(tenantId: string): Promise<TenantHookKey | undefined> {
-    const all = await this.redis.hGetAll(at('hook-keys', tenantId));
+    const all = await this.redis.hGetAll(this.at('hook-keys', tenantId));
     const generations = Object.keys(all)
       .filter((name) => name !== 'last')
       .map(Number);
@@ -112,33 +122,33 @@ export class ManagerStore {
   /** The next generation; the one before it goes on being accepted until it is retired. */
   async addHookKey(tenantId: string, secret: string): Promise<number> {
     const [generation = ''] = stringsOf(
-      await runScript(this.redis, NEW_KEY, { keys: [at('hook-keys', tenantId)], arguments: [secret] }),
+      await runScript(this.redis, NEW_KEY, { keys: [this.at('hook-keys', tenantId)], arguments: [secret] }),
     );
     return Number(generation);
   }
 
   async retireHookKey(tenantId: string, generation: number): Promise<boolean> {
-    return (await this.redis.hDel(at('hook-keys', tenantId), String(generation))) > 0;
+    return (await this.redis.hDel(this.at('hook-keys', tenantId), String(generation))) > 0;
   }
 
   /** Owners whose chats are nobody's: their events are answered with no objection. */
   async unmanagedOwners(): Promise<string[]> {
-    return this.redis.sMembers(at('unmanaged-owners'));
+    return this.redis.sMembers(this.at('unmanaged-owners'));
   }
 
   async setUnmanagedOwners(owners: readonly string[]): Promise<void> {
-    const transaction = this.redis.multi().del(at('unmanaged-owners'));
-    if (owners.length > 0) transaction.sAdd(at('unmanaged-owners'), [...owners]);
+    const transaction = this.redis.multi().del(this.at('unmanaged-owners'));
+    if (owners.length > 0) transaction.sAdd(this.at('unmanaged-owners'), [...owners]);
     await transaction.exec();
   }
 
   async isUnmanagedOwner(ownerId: string): Promise<boolean> {
-    return (await this.redis.sIsMember(at('unmanaged-owners'), ownerId)) === 1;
+    return (await this.redis.sIsMember(this.at('unmanaged-owners'), ownerId)) === 1;
   }
 
   async note(event: IngressEvent): Promise<void> {
     await this.redis.xAdd(
-      at('events'),
+      this.at('events'),
       '*',
       { at: new Date().toISOString(), data: JSON.stringify(event) },
       { TRIM: { strategy: 'MAXLEN', strategyModifier: '~', threshold: MOST_EVENTS } },
@@ -147,7 +157,7 @@ export class ManagerStore {
 
   /** The last events, newest first. */
   async lastEvents(limit: number): Promise<{ at: string; event: IngressEvent }[]> {
-    const found = (await this.redis.xRevRange(at('events'), '+', '-', { COUNT: limit })) ?? [];
+    const found = (await this.redis.xRevRange(this.at('events'), '+', '-', { COUNT: limit })) ?? [];
     return found.map(({ message }) => ({
       at: message['at'] ?? '',
       event: JSON.parse(message['data'] ?? '{}') as IngressEvent,
@@ -155,16 +165,16 @@ export class ManagerStore {
   }
 
   async ping(): Promise<void> {
-    await this.redis.set(at('ping'), '1', { expiration: { type: 'EX', value: 60 } });
+    await this.redis.set(this.at('ping'), '1', { expiration: { type: 'EX', value: 60 } });
   }
 
   async close(): Promise<void> {
     await this.redis.close();
   }
-}
 
-function at(...parts: string[]): string {
-  return [`pc:{${KEYSPACE}}`, ...parts].join(':');
+  private at(...parts: string[]): string {
+    return [`pc:{${this.name}}`, ...parts].join(':');
+  }
 }
 
 function parsed(json: string | null): unknown {
