@@ -14,7 +14,8 @@ const FIRST_KEYS = {
   admin: SCOPES,
 } as const satisfies Record<string, readonly Scope[]>;
 
-const keysFile = z.record(z.string(), z.string());
+/** Other members, such as what Coder is to be given, are kept. */
+const keysFile = z.record(z.string(), z.unknown());
 
 /**
  * Makes the first keys of the embedded run's tenant and writes their tokens to `<data>/keys.json`, readable by its
@@ -38,10 +39,10 @@ export async function ensureFirstKeys({
   });
   try {
     const before = readKeys(path);
-    const after: Record<string, string> = { ...before };
+    const after: Record<string, unknown> = { ...before };
     for (const [owner, scopes] of Object.entries(FIRST_KEYS)) {
       const token = before[owner];
-      if (token === undefined || (await store.apiKeys.verify(token)) === undefined) {
+      if (typeof token !== 'string' || (await store.apiKeys.verify(token)) === undefined) {
         after[owner] = await newKey(store, owner, scopes);
       }
     }
@@ -58,7 +59,8 @@ async function newKey(store: TenantStore, owner: string, scopes: readonly Scope[
   return token;
 }
 
-function readKeys(path: string): Record<string, string> {
+/** @throws SettingsError for a file that is not what was written */
+export function readKeys(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {};
   try {
     return keysFile.parse(JSON.parse(readFileSync(path, 'utf8')));

@@ -7,6 +7,7 @@ import { resolveSettings } from './embedded/embedded-settings';
 import { SETTINGS, type SettingOptions } from './embedded/setting-table';
 import { StartError } from './embedded/start-error';
 import { ensureFirstKeys } from './first-keys';
+import { ensureFirstManager } from './first-manager';
 import { ensureFirstSecrets } from './first-secrets';
 import { simulate, type SimulateOptions } from './coder/simulate';
 import { createOperatorKey, runManager } from './manager';
@@ -37,10 +38,12 @@ up.action(async (options: SettingOptions) => {
     prepare: async (context) => {
       ensureFirstSecrets(context);
       await ensureFirstKeys(context);
+      return ensureFirstManager(context, process.env);
     },
     children: {
       nexus: { argv: [SELF, 'nexus'], announcesReady: true },
       worker: { argv: [SELF, 'worker'], announcesReady: true },
+      manager: { argv: [SELF, 'manager'], announcesReady: true },
     },
     nextSteps: (nexus) => [
       'Next: `npm run demo` in another terminal plays an agent and an approver.',

@@ -22,6 +22,7 @@ describe('settings of the embedded run', () => {
       dataDir: '/somewhere/.portcullis',
       servicesDir: '/somewhere/.portcullis/services',
       nexusPort: 7070,
+      managerPort: 7071,
       temporal: { kind: 'embedded', port: 7233, uiPort: 8233, binary: undefined },
       redis: { kind: 'embedded', port: 6390, appendFsync: 'always', binary: undefined },
     });

@@ -24,6 +24,7 @@ function up(dataDir = scratch.folder(), flags: readonly string[] = [], env: Node
     PORTCULLIS_DATA: dataDir,
     PORTCULLIS_SERVICES: SERVICES_DIR,
     PORTCULLIS_PORT: '0',
+    PORTCULLIS_MANAGER_PORT: '0',
     PORTCULLIS_TEMPORAL_PORT: '0',
     PORTCULLIS_TEMPORAL_UI_PORT: '0',
     PORTCULLIS_REDIS_PORT: '0',

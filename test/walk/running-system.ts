@@ -11,6 +11,9 @@ export const PORTCULLIS = join(ROOT, 'bin/portcullis.js');
 const START_MS = 90_000;
 export const SYSTEM_TIMEOUT_MS = 150_000;
 
+/** The workspace that events of Coder come from. */
+export const WORKSPACE = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
+
 /** Settings of a run that meets no other one. */
 export function environment(dataDir: string): NodeJS.ProcessEnv {
   return {
@@ -18,6 +21,8 @@ export function environment(dataDir: string): NodeJS.ProcessEnv {
     PORTCULLIS_DATA: dataDir,
     PORTCULLIS_SERVICES: join(ROOT, '.cache/services'),
     PORTCULLIS_PORT: '0',
+    PORTCULLIS_MANAGER_PORT: '0',
+    PORTCULLIS_DEMO_WORKSPACE: WORKSPACE,
     PORTCULLIS_TEMPORAL_PORT: '0',
     PORTCULLIS_TEMPORAL_UI_PORT: '0',
     PORTCULLIS_REDIS_PORT: '0',

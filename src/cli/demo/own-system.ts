@@ -76,6 +76,7 @@ function environmentOf(env: NodeJS.ProcessEnv, dataDir: string, servicesDir: str
     PORTCULLIS_DATA: dataDir,
     PORTCULLIS_SERVICES: servicesDir,
     PORTCULLIS_PORT: '0',
+    PORTCULLIS_MANAGER_PORT: '0',
     PORTCULLIS_TEMPORAL_PORT: '0',
     PORTCULLIS_TEMPORAL_UI_PORT: '0',
     PORTCULLIS_REDIS_PORT: '0',

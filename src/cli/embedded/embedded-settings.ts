@@ -25,6 +25,7 @@ export interface EmbeddedSettings {
   readonly dataDir: string;
   readonly servicesDir: string;
   readonly nexusPort: number;
+  readonly managerPort: number;
   readonly temporal: EmbeddedTemporalSettings | ExternalTemporal;
   readonly redis: EmbeddedRedisSettings | ExternalTenants;
 }
@@ -48,6 +49,7 @@ export function resolveSettings(
     dataDir,
     servicesDir: path('services') ?? join(dataDir, 'services'),
     nexusPort: port('port', read('port')),
+    managerPort: port('managerPort', read('managerPort')),
     temporal: externalTemporal(env) ?? {
       kind: 'embedded',
       port: port('temporalPort', read('temporalPort')),
@@ -82,8 +84,11 @@ function appendFsync(value: string | undefined): AppendFsync {
   );
 }
 
-function refuseSharedPorts({ nexusPort, temporal, redis }: EmbeddedSettings): void {
-  const uses: [SettingName, number][] = [['port', nexusPort]];
+function refuseSharedPorts({ nexusPort, managerPort, temporal, redis }: EmbeddedSettings): void {
+  const uses: [SettingName, number][] = [
+    ['port', nexusPort],
+    ['managerPort', managerPort],
+  ];
   if (temporal.kind === 'embedded')
     uses.push(['temporalPort', temporal.port], ['temporalUiPort', temporal.uiPort]);
   if (redis.kind === 'embedded') uses.push(['redisPort', redis.port]);

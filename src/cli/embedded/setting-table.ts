@@ -26,6 +26,12 @@ export const SETTINGS = {
     fallback: '7070',
     help: 'port of Nexus; 0 takes a free one',
   },
+  managerPort: {
+    env: 'PORTCULLIS_MANAGER_PORT',
+    option: '--manager-port <port>',
+    fallback: '7071',
+    help: 'port of Manager; 0 takes a free one',
+  },
   temporalPort: {
     env: 'PORTCULLIS_TEMPORAL_PORT',
     option: '--temporal-port <port>',

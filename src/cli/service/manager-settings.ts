@@ -21,7 +21,7 @@ const WELL_KNOWN = /^(change-?me|secret|default|example|test|password|coder)/i;
 
 const secret = (name: string) =>
   z
-    .string({ error: `set ${name} to the secret that Coder signs with (CODER_CHAT_HOOK_SECRET there)` })
+    .string({ error: `set ${name} to the secret that Coder signs with` })
     .refine((text) => secretBytes(text).length >= MIN_SECRET_BYTES, {
       error: `${name} is shorter than ${MIN_SECRET_BYTES} bytes; set a random one of at least that length`,
     })

@@ -16,8 +16,9 @@ export function childEnvironment(
   settings: EmbeddedSettings,
   { temporalAddress, temporalNamespace, tenants, nexusPort }: ChildAddresses,
 ): NodeJS.ProcessEnv {
+  const own = withoutManagerSettings(env);
   return {
-    ...(settings.temporal.kind === 'embedded' ? withoutTemporalSettings(env, settings.dataDir) : env),
+    ...(settings.temporal.kind === 'embedded' ? withoutTemporalSettings(own, settings.dataDir) : own),
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: temporalNamespace,
     PORTCULLIS_TENANTS: tenants,
@@ -27,6 +28,20 @@ export function childEnvironment(
     PORTCULLIS_PUBLIC_URL: env['PORTCULLIS_PUBLIC_URL'] ?? `http://127.0.0.1:${nexusPort}`,
     PORTCULLIS_SECRETS_FILE: env['PORTCULLIS_SECRETS_FILE'] ?? secretsFileIn(settings.dataDir),
   };
+}
+
+/** What Manager is told of the environment: nothing of tenants and their stores. */
+export function managerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(TEMPORAL_|PORTCULLIS_TENANTS$)/.test(name)),
+  );
+}
+
+/** The secret of the deployment is Manager's alone. */
+function withoutManagerSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(CODER_HOOK_|PORTCULLIS_MANAGER_)/.test(name)),
+  );
 }
 
 /**

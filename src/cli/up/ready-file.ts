@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { writeJsonAtomically } from '../embedded/atomic-file';
 
 /** Process ids of what runs; an external service has none here. */
-type ReadyPids = Partial<Record<'up' | 'nexus' | 'worker' | 'temporal' | 'redis', number>>;
+type ReadyPids = Partial<Record<'up' | 'nexus' | 'manager' | 'worker' | 'temporal' | 'redis', number>>;
 
 /** `<data>/ready.json` */
 export interface ReadyState {
   /** URL of Nexus. */
   readonly nexus: string;
+  /** URL of Manager; left out when there is none. */
+  readonly manager?: string;
   readonly temporalAddress: string;
   readonly temporalNamespace: string;
   /** URL; left out when Temporal is not ours. */

@@ -9,48 +9,50 @@ import type { UpRun } from './up-run';
 
 export interface ChildrenOptions {
   /** Settled: the same at every restart. */
-  readonly nexusPort: PortRequest;
-  readonly env: NodeJS.ProcessEnv;
+  readonly ports: { readonly nexus: PortRequest; readonly manager: PortRequest };
+  /** Each child's own: what one is told is no matter of the others. */
+  readonly env: Readonly<Record<ChildName, NodeJS.ProcessEnv>>;
 }
 
 export interface RunningChildren {
   /** As of now; a restart changes them. */
-  pids(): { nexus?: number; worker?: number };
+  pids(): Partial<Record<ChildName, number>>;
 }
 
-type ChildName = 'nexus' | 'worker';
+type ChildName = 'nexus' | 'worker' | 'manager';
 
-const TITLES = { nexus: 'Nexus', worker: 'The worker' } as const;
+const TITLES = { nexus: 'Nexus', worker: 'The worker', manager: 'Manager' } as const;
+const NAMES = ['nexus', 'worker', 'manager'] as const;
 const ANNOUNCE_TIMEOUT_MS = 90_000;
 const POLL_MS = 50;
 
 /** Resolves when those that announce themselves have done so. A child that keeps dying ends the run. */
 export async function startChildren(run: UpRun, options: ChildrenOptions): Promise<RunningChildren> {
-  const pids: { nexus?: number; worker?: number } = {};
+  const pids: Partial<Record<ChildName, number>> = {};
   const announced = new Set<ChildName>();
-  for (const name of ['nexus', 'worker'] as const) keepRunning(name, run, options, pids, announced);
-
   const { children } = run.options;
-  for (const name of ['nexus', 'worker'] as const)
-    if (children[name].announcesReady) await untilAnnounced(name, announced, run);
+  const wanted = NAMES.filter((name) => children[name] !== undefined);
+  for (const name of wanted) keepRunning(name, run, options, pids, announced);
+  for (const name of wanted)
+    if (children[name]?.announcesReady === true) await untilAnnounced(name, announced, run);
   return { pids: () => ({ ...pids }) };
 }
 
 function keepRunning(
   name: ChildName,
   { folder, options, progress, ready, end }: UpRun,
-  { env, nexusPort }: ChildrenOptions,
+  { env, ports }: ChildrenOptions,
   pids: Partial<Record<ChildName, number>>,
   announced: Set<ChildName>,
 ): void {
   const logFile = folder.logFile(name);
   const start = async (): Promise<OwnedProcess> => {
-    if (name === 'nexus') await assertPortsFree([nexusPort]);
+    if (name !== 'worker') await assertPortsFree([ports[name]]);
     return folder.processes.start({
       name,
       command: process.execPath,
-      args: options.children[name].argv,
-      env,
+      args: options.children[name]?.argv ?? [],
+      env: env[name],
       logFile,
       rank: STOP_RANK[name],
       ipc: true,

@@ -4,7 +4,7 @@ import { settlePorts, type PortRequest } from '../embedded/ports';
 import { startServers, type RunningServers } from '../embedded/start-servers';
 import { interruption } from '../embedded/start-error';
 import { awaitNexus } from './await-nexus';
-import { childEnvironment } from './child-environment';
+import { childEnvironment, managerEnvironment } from './child-environment';
 import type { ReadyState } from './ready-file';
 import { startChildren } from './start-children';
 import { summary } from './summary';
@@ -17,7 +17,15 @@ export async function startEverything(run: UpRun): Promise<void> {
   const { settings, env = process.env } = options;
   const nexusRequest: PortRequest = { use: 'Nexus', setting: 'PORTCULLIS_PORT', port: settings.nexusPort };
 
-  const servers = await startServers(serversWanted(options, nexusRequest), {
+  const hasManager = options.children.manager !== undefined;
+  const managerRequest: PortRequest = {
+    use: 'Manager',
+    setting: 'PORTCULLIS_MANAGER_PORT',
+    port: hasManager ? settings.managerPort : 0,
+  };
+  const own = hasManager ? [nexusRequest, managerRequest] : [nexusRequest];
+
+  const servers = await startServers(serversWanted(options, own), {
     folder,
     servicesDir: settings.servicesDir,
     env,
@@ -26,16 +34,32 @@ export async function startEverything(run: UpRun): Promise<void> {
   });
   watchServers(servers, run);
 
-  const { nexusRequest: nexusPort } = await settlePorts({ nexusRequest });
+  const { nexusRequest: nexusPort, managerRequest: managerPort } = await settlePorts({
+    nexusRequest,
+    managerRequest,
+  });
   const nexusUrl = `http://127.0.0.1:${nexusPort}`;
+  const managerUrl = `http://127.0.0.1:${managerPort}`;
   const addresses = addressesOf(settings, servers);
-  const context = { tenants: addresses.tenants, dataDir: folder.path, nexusUrl };
-  await orEnd(options.prepare(context), end.signal);
+  const context = { tenants: addresses.tenants, dataDir: folder.path, nexusUrl, managerUrl };
+  const prepared = (await orEnd(options.prepare(context), end.signal)) ?? { nexus: {}, manager: {} };
+  const shared = childEnvironment(env, settings, { ...addresses, nexusPort });
 
   const children = await orEnd(
     startChildren(run, {
-      nexusPort: { ...nexusRequest, port: nexusPort },
-      env: childEnvironment(env, settings, { ...addresses, nexusPort }),
+      ports: {
+        nexus: { ...nexusRequest, port: nexusPort },
+        manager: { ...managerRequest, port: managerPort },
+      },
+      env: {
+        nexus: { ...shared, ...prepared.nexus },
+        worker: shared,
+        manager: {
+          ...managerEnvironment(env),
+          PORTCULLIS_MANAGER_PORT: String(managerPort),
+          ...prepared.manager,
+        },
+      },
     }),
     end.signal,
   );
@@ -43,6 +67,7 @@ export async function startEverything(run: UpRun): Promise<void> {
 
   const state: ReadyState = {
     nexus: nexusUrl,
+    ...(hasManager && { manager: managerUrl }),
     temporalAddress: addresses.temporalAddress,
     temporalNamespace: addresses.temporalNamespace,
     ...(servers.temporal && { temporalUi: servers.temporal.uiUrl }),
@@ -60,12 +85,12 @@ export async function startEverything(run: UpRun): Promise<void> {
 
 function serversWanted(
   { settings: { temporal, redis }, searchAttributes, dynamicConfig = {} }: UpOptions,
-  nexusPort: PortRequest,
+  otherPorts: PortRequest[],
 ): Parameters<typeof startServers>[0] {
   return {
     temporal: temporal.kind === 'embedded' ? { ...temporal, searchAttributes, dynamicConfig } : undefined,
     redis: redis.kind === 'embedded' ? redis : undefined,
-    otherPorts: [nexusPort],
+    otherPorts,
   };
 }
 

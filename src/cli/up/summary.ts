@@ -6,6 +6,7 @@ import type { ReadyState } from './ready-file';
 export function summary(state: ReadyState, dataDir: string, nextSteps: readonly string[]): string {
   const rows = [
     ['Nexus', state.nexus],
+    ...(state.manager === undefined ? [] : [['Manager', state.manager]]),
     ['Temporal', `${state.temporalAddress} (namespace ${state.temporalNamespace})`],
     ...(state.temporalUi === undefined ? [] : [['Temporal UI', state.temporalUi]]),
     ['Keys', join(dataDir, 'keys.json')],

@@ -15,8 +15,13 @@ export interface UpOptions {
   readonly settings: EmbeddedSettings;
   readonly searchAttributes: readonly SearchAttribute[];
   /** Called when the servers answer and before the children start; makes the first keys. */
-  prepare(context: PrepareContext): Promise<void>;
-  readonly children: { readonly nexus: ChildCommand; readonly worker: ChildCommand };
+  prepare(context: PrepareContext): Promise<PreparedEnvironment | undefined>;
+  readonly children: {
+    readonly nexus: ChildCommand;
+    readonly worker: ChildCommand;
+    /** Absent: there is no Manager. */
+    readonly manager?: ChildCommand;
+  };
   /** Lines of the summary that say what to do next. */
   nextSteps(nexusUrl: string): readonly string[];
   /** Default: none beyond what every embedded server gets. */
@@ -28,9 +33,16 @@ export interface UpOptions {
   readonly errors?: ProgressOutput;
 }
 
+/** What children are told beside what all of them are. */
+export interface PreparedEnvironment {
+  readonly nexus: NodeJS.ProcessEnv;
+  readonly manager: NodeJS.ProcessEnv;
+}
+
 export interface PrepareContext {
   /** As in `PORTCULLIS_TENANTS`. Holds passwords. */
   readonly tenants: string;
   readonly dataDir: string;
   readonly nexusUrl: string;
+  readonly managerUrl: string;
 }
