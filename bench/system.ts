@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { version as sdkVersion } from '@temporalio/worker/package.json';
 import { createClient } from 'redis';
+import { closable } from '../src/cli/service/temporal-connection';
 import { startServices } from '../src/cli/embedded/start-services';
 import { bundleWorkflows } from '../src/workers/bundle-workflows';
 import { SEARCH_ATTRIBUTES } from '../src/workflows/search-attributes';
@@ -92,7 +93,7 @@ async function startParts(started: Stop[], signal: AbortSignal): Promise<System>
     worker.shutdown();
     return running;
   });
-  const connection = await Connection.connect({ address });
+  const connection = await Connection.connect(closable({ address }));
   started.push(() => connection.close());
   return {
     ours,

@@ -6,6 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { createClient } from 'redis';
 
+import { closable } from '../../src/cli/service/temporal-connection';
 import { startOnPorts } from '../../src/cli/embedded/port-race';
 import { StartError } from '../../src/cli/embedded/start-error';
 import { startServices, type StartServicesOptions } from '../../src/cli/embedded/start-services';
@@ -57,7 +58,7 @@ async function withRedis<T>(url: string, use: (client: RedisClient) => Promise<T
 }
 
 async function withTemporal<T>(address: string, use: (client: Client) => Promise<T>): Promise<T> {
-  const connection = await Connection.connect({ address });
+  const connection = await Connection.connect(closable({ address }));
   try {
     return await use(new Client({ connection }));
   } finally {

@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
+import { closable } from '../../src/cli/service/temporal-connection';
 import { startNexus } from '../../src/server/nexus/start-nexus';
 import { openTenantStore } from '../../src/store/tenant-store';
 import { TenantStores } from '../../src/store/tenant-stores';
@@ -12,7 +13,7 @@ async function main(): Promise<void> {
   const { temporalAddress: address, namespace, redisUrl: url, tenant, taskQueue, crashAt } = readSetup();
   const { url: nexusUrl } = await startNexus({
     stores: new TenantStores([await openTenantStore({ tenant, url, onError: () => undefined })]),
-    client: new Client({ connection: await Connection.connect({ address }), namespace }),
+    client: new Client({ connection: await Connection.connect(closable({ address })), namespace }),
     taskQueue,
     secrets: testSecrets(tenant),
     toolbox: testToolbox(testOutbound(), testSecrets(tenant)),

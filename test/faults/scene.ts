@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
+import { closable } from '../../src/cli/service/temporal-connection';
 import { createCallWorkflows, createTurnWorkflows } from '../../src/activities/call-workflows';
 import { reconcileTenant, type Reconciled } from '../../src/activities/reconcile-tenant';
 import type { Scope } from '../../src/domain/principal';
@@ -79,7 +80,7 @@ async function openScene(options: SceneOptions): Promise<Scene> {
   const { namespace, bundlePath } = testServices();
   const store = await openTenantStore({ tenant, url: servers.redisUrl, onError: () => undefined });
   const stores = new TenantStores([store]);
-  const connection = await Connection.connect({ address: servers.temporalAddress });
+  const connection = await Connection.connect(closable({ address: servers.temporalAddress }));
   const client = new Client({ connection, namespace });
   const log = pino({ level: 'silent' });
   const nexus = await startNexus({

@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { closable } from '../../src/cli/service/temporal-connection';
 import type { CommitStep } from '../../src/activities/call-store';
 import { openTenantStore } from '../../src/store/tenant-store';
 import { TenantStores } from '../../src/store/tenant-stores';
@@ -22,7 +23,7 @@ async function main(): Promise<void> {
   const crashesInTool = /-run:\d+$/.test(setup.crashAt ?? '');
   const options = {
     connection: await NativeConnection.connect({ address }),
-    client: new Client({ connection: await Connection.connect({ address }), namespace }),
+    client: new Client({ connection: await Connection.connect(closable({ address })), namespace }),
     namespace,
     taskQueue: setup.taskQueue,
     stores,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection, type ConnectionLike } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
+import { closable } from '../../src/cli/service/temporal-connection';
 import type { DefaultHookSet } from '../../src/domain/default-hooks';
 import type { Scope } from '../../src/domain/principal';
 import { startNexus } from '../../src/server/nexus/start-nexus';
@@ -70,7 +71,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     knownSecrets: () => secrets.all(tenant),
   });
   const stores = new TenantStores([store]);
-  const connection = await Connection.connect({ address: services.temporalAddress });
+  const connection = await Connection.connect(closable({ address: services.temporalAddress }));
   const clientOptions = { connection, namespace: services.namespace };
   const client = options.skipTime === true ? new SkippingClient(clientOptions) : new Client(clientOptions);
   const http = testOutbound();

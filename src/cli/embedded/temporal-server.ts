@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { Connection } from '@temporalio/client';
 
+import { closable } from '../service/temporal-connection';
 import { awaitAnswer } from './await-answer';
 import { markServer } from './data-version';
 import type { LocatedServer } from './locate-server';
@@ -93,10 +94,12 @@ async function untilServing(
   logFile: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const connection = Connection.lazy({
-    address,
-    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 200 },
-  });
+  const connection = Connection.lazy(
+    closable({
+      address,
+      channelArgs: { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 200 },
+    }),
+  );
   const probe = (): Promise<void> =>
     connection.withDeadline(Date.now() + PROBE_TIMEOUT_MS, async () => {
       await connection.healthService.check({ service: 'temporal.api.workflowservice.v1.WorkflowService' });

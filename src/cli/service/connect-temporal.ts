@@ -1,11 +1,12 @@
 import { Connection } from '@temporalio/client';
 import type { ServiceSettings } from './service-settings';
 import { SettingsError } from './settings-error';
+import { closable } from './temporal-connection';
 
 /** @throws SettingsError that names the address when Temporal does not answer there */
 export async function connectTemporal({ temporal }: ServiceSettings): Promise<Connection> {
   try {
-    return await Connection.connect(temporal.connection);
+    return await Connection.connect(closable(temporal.connection));
   } catch (cause) {
     const address = temporal.connection.address ?? 'localhost:7233';
     throw new SettingsError(
