@@ -11,6 +11,9 @@ import type { JsonObject } from '../domain/json-value';
 import type { DeclaredTool } from '../domain/runnable-tool';
 import { declaredTool } from './declared-tool';
 
+/** Where a call is given its idempotency key; `portcullis/` is the prefix of what Portcullis adds (MCP 2025-11-25, `_meta`). */
+export const IDEMPOTENCY_META = 'portcullis/idempotency-key';
+
 /** Bounds what a server can make us read. */
 const MAX_PAGES = 100;
 const MAX_TOOLS = 1_000;

@@ -2,7 +2,8 @@ import { canonicalJson } from '../domain/digest';
 import type { JsonObject, JsonValue } from '../domain/json-value';
 import type { DeclaredTool, ServerAddress } from '../domain/runnable-tool';
 import { LostAnswers } from './lost-answers';
-import { McpConnection } from './mcp-connection';
+import { isSessionLost, LastingConnection } from './lasting-connection';
+import { IDEMPOTENCY_META, McpConnection } from './mcp-connection';
 import { transportTo, type Transports } from './mcp-transports';
 
 /** For a session to come about, and for a list of tools. */
@@ -23,9 +24,6 @@ export interface McpCall {
   readonly onProgress?: (progress: number, total: number | undefined) => void;
 }
 
-/** Where the key is told to a server; `portcullis/` is the prefix of what Portcullis adds (MCP 2025-11-25, `_meta`). */
-const IDEMPOTENCY_META = 'portcullis/idempotency-key';
-
 /**
  * Sessions with MCP servers: one for each tenant and server of this process, opened when it is needed, used by many calls
  * at once, and opened anew when it has ended.
@@ -44,15 +42,14 @@ export class McpServers {
     at: { tenant: string; address: ServerAddress },
     { fresh = false, signal }: { fresh?: boolean; signal?: AbortSignal } = {},
   ): Promise<readonly DeclaredTool[]> {
-    return this.withSession(at, (session) => session.tools(fresh, signal));
+    return this.sessionOf(at).tools(fresh, signal);
   }
 
   async call(
     at: { tenant: string; address: ServerAddress },
     call: McpCall,
   ): Promise<Readonly<Record<string, unknown>>> {
-    const session = await this.session(at);
-    return session.call(call);
+    return this.sessionOf(at).call(call);
   }
 
   /** Calls the listener whenever tools of the server may have changed, until it is stopped. */
@@ -66,28 +63,6 @@ export class McpServers {
     clearInterval(this.sweep);
     await Promise.all([...this.sessions.values()].map((session) => session.close()));
     this.sessions.clear();
-  }
-
-  /** What fails because a session had ended unnoticed is tried once in a new one; only for what has no effect. */
-  private async withSession<Result>(
-    at: { tenant: string; address: ServerAddress },
-    run: (session: Session) => Promise<Result>,
-  ): Promise<Result> {
-    const session = await this.session(at);
-    try {
-      return await run(session);
-    } catch (error) {
-      await session.reopen();
-      return run(session).catch(() => {
-        throw error;
-      });
-    }
-  }
-
-  private async session(at: { tenant: string; address: ServerAddress }): Promise<Session> {
-    const session = this.sessionOf(at);
-    await session.open();
-    return session;
   }
 
   private sessionOf({ tenant, address }: { tenant: string; address: ServerAddress }): Session {
@@ -113,7 +88,7 @@ export class McpServers {
 class Session {
   readonly listeners = new Set<() => void>();
   usedAt = performance.now();
-  private connection: Promise<McpConnection> | undefined;
+  private readonly connection = new LastingConnection(() => this.connect());
   private listed: { readonly at: number; readonly tools: readonly DeclaredTool[] } | undefined;
   private readonly answers = new LostAnswers();
 
@@ -123,72 +98,69 @@ class Session {
     private readonly address: ServerAddress,
   ) {}
 
-  async open(): Promise<McpConnection> {
+  /** What fails because the session had ended unnoticed is tried once in a new one: asking for a list has no effect. */
+  async tools(
+    fresh: boolean,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<readonly DeclaredTool[]> {
     this.usedAt = performance.now();
-    const current = this.connection;
-    if (current !== undefined && !(await current).isClosed) return current;
-    if (this.connection !== current) return this.open();
-    return this.connect();
-  }
-
-  async reopen(): Promise<void> {
-    await this.close();
-    await this.connect();
-  }
-
-  async tools(fresh: boolean, signal?: AbortSignal): Promise<readonly DeclaredTool[]> {
     const { listed } = this;
     if (!fresh && listed !== undefined && performance.now() - listed.at < LIST_FRESH_MS) return listed.tools;
-    const connection = await this.open();
-    const at = performance.now();
-    const tools = await connection.listTools(signal);
-    this.listed = { at, tools };
-    return tools;
-  }
-
-  async call(call: McpCall): Promise<Readonly<Record<string, unknown>>> {
-    const { name, input, idempotencyKey, timeoutMs, signal, onProgress } = call;
-    const connection = await this.open();
-    const { lost, done } = this.answers.expect(idempotencyKey);
-    const meta = { [IDEMPOTENCY_META]: idempotencyKey };
-    const options = { meta, timeoutMs, signal, ...(onProgress !== undefined && { onProgress }) };
     try {
-      return await Promise.race([connection.callTool(name, input, options), lost]);
-    } finally {
-      done();
+      return await this.list(signal);
+    } catch (error) {
+      if (signal.aborted || !isSessionLost(error)) throw error;
+      return this.list(signal).catch(() => {
+        throw error;
+      });
     }
   }
 
-  async close(): Promise<void> {
-    const { connection } = this;
-    this.connection = undefined;
-    this.listed = undefined;
-    await connection?.then((open) => open.close()).catch(() => undefined);
+  async call(call: McpCall): Promise<Readonly<Record<string, unknown>>> {
+    this.usedAt = performance.now();
+    const { name, input, idempotencyKey, timeoutMs, signal, onProgress } = call;
+    const meta = { [IDEMPOTENCY_META]: idempotencyKey };
+    const options = { meta, timeoutMs, signal, ...(onProgress !== undefined && { onProgress }) };
+    return this.connection.use(async (connection) => {
+      const { lost, done } = this.answers.expect(idempotencyKey);
+      try {
+        return await Promise.race([connection.callTool(name, input, options), lost]);
+      } finally {
+        done();
+      }
+    }, signal);
   }
 
-  private connect(): Promise<McpConnection> {
-    const { tenant, address } = this;
-    const connecting = (async () => {
-      const transport = await transportTo(this.given, {
-        tenant,
-        address,
-        onStreamEnd: (posted, canResume) => this.answers.streamEnded(posted, canResume),
-      });
-      const connection = await McpConnection.open(transport, {
-        timeoutMs: HANDSHAKE_MS,
-        version: this.given.version,
-      });
-      connection.onToolsChanged = () => this.changed();
-      connection.onClosed = () => this.changed();
-      connection.onResumeFailed = () => this.answers.resumeFailed();
-      return connection;
-    })();
-    this.connection = connecting;
+  async close(): Promise<void> {
     this.listed = undefined;
-    connecting.catch(() => {
-      if (this.connection === connecting) this.connection = undefined;
+    await this.connection.close();
+  }
+
+  private list(signal: AbortSignal): Promise<readonly DeclaredTool[]> {
+    return this.connection.use(async (connection) => {
+      const at = performance.now();
+      const tools = await connection.listTools(signal);
+      this.listed = { at, tools };
+      return tools;
+    }, signal);
+  }
+
+  private async connect(): Promise<McpConnection> {
+    const { tenant, address } = this;
+    this.listed = undefined;
+    const transport = await transportTo(this.given, {
+      tenant,
+      address,
+      onStreamEnd: (posted, canResume) => this.answers.streamEnded(posted, canResume),
     });
-    return connecting;
+    const connection = await McpConnection.open(transport, {
+      timeoutMs: HANDSHAKE_MS,
+      version: this.given.version,
+    });
+    connection.onToolsChanged = () => this.changed();
+    connection.onClosed = () => this.changed();
+    connection.onResumeFailed = () => this.answers.resumeFailed();
+    return connection;
   }
 
   private changed(): void {

@@ -57,13 +57,15 @@ async function withBridge(more: string[], use: (client: Client) => Promise<void>
 const call = (client: Client, name: string, input: Record<string, unknown>, options = {}) =>
   client.callTool({ name, arguments: input }, undefined, options) as Promise<CallToolResult>;
 
-async function waitOfPay() {
+async function waitsOfPay(count: number) {
   for (;;) {
     const { body } = await at.approver.get('/v1/waits');
-    if (body.items.length > 0) return body.items[0];
+    if (body.items.length >= count) return body.items;
     await sleep(20);
   }
 }
+
+const waitOfPay = async () => (await waitsOfPay(1))[0];
 
 test('a client over standard input and output gets the tools, their results, denials for now and progress', async () => {
   await withBridge(['--wait', '1'], async (client) => {
@@ -129,14 +131,14 @@ test.each([
   expect(err).not.toContain('at Object.');
 });
 
-test('a parked call outlives a restart of Nexus: its client gets the result, and the tool ran once', async () => {
+test('parked calls outlive a restart of Nexus: each gets its own result, and the tool ran once for each', async () => {
   const secrets = testSecrets(stack.tenant);
   const http = testOutbound();
   const { stores, client: temporal, taskQueue } = stack;
   await withBridge([], async (client) => {
     const before = server.seen.length;
-    const result = call(client, 'pay', { n: 4 });
-    const wait = await waitOfPay();
+    const results = [4, 5].map((n) => call(client, 'pay', { n }));
+    const waits = await waitsOfPay(results.length);
     await stack.nexus.close(0);
     await sleep(500);
     const nexus = await startNexus({
@@ -145,9 +147,11 @@ test('a parked call outlives a restart of Nexus: its client gets the result, and
       log: pino({ level: 'silent' }),
     });
     try {
-      await at.approver.post(`/v1/threads/${wait.threadId}/waits/${wait.id}/resolve`, { decision: 'allow' });
-      expect((await result).content).toEqual([{ type: 'text', text: '{"n":4}' }]);
-      expect(server.seen).toHaveLength(before + 1);
+      for (const { threadId, id } of waits)
+        await at.approver.post(`/v1/threads/${threadId}/waits/${id}/resolve`, { decision: 'allow' });
+      const texts = (await Promise.all(results)).map(({ content }) => content);
+      expect(texts).toEqual([4, 5].map((n) => [{ type: 'text', text: `{"n":${n}}` }]));
+      expect(server.seen).toHaveLength(before + 2);
     } finally {
       await nexus.close(0);
       await http.close();

@@ -151,6 +151,21 @@ test('a client that names its call has it run once, however often it asks', asyn
   expect(fixture.server.seen).toHaveLength(1);
 });
 
+test('a name that was used for another call runs nothing, and does not get what came of that one', async () => {
+  const at = await sceneOf(fixture);
+  const client = await connect(at);
+  const named = (n: number) => ({
+    name: 'echo',
+    arguments: { n },
+    _meta: { 'portcullis/idempotency-key': 'two' },
+  });
+  await client.callTool(named(1));
+  const other = (await client.callTool(named(2))) as CallToolResult;
+  expect(other.isError).toBe(true);
+  expect(textOf(other)).toMatch(/^This request ran nothing: .*another request/);
+  expect(fixture.server.seen).toHaveLength(1);
+});
+
 test('a client whose stream breaks asks on from the last event, and gets the result that it missed', async () => {
   const at = await sceneOf(fixture);
   const client = await connect(at);

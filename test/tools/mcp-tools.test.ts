@@ -139,6 +139,26 @@ test('a server that has forgotten the session is asked in a new one, and the too
   expect(server.seen).toHaveLength(1);
 });
 
+test('a call that finds the session forgotten does not end the others that still use it', async () => {
+  let finish: (result: object) => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    server.behave(({ input }) => {
+      if (input.n !== 'slow') return said(String(input.n));
+      resolve();
+      return new Promise<object>((later) => (finish = later));
+    });
+  });
+  const at = await scene([]);
+  const slow = run(at, 'echo', { n: 'slow' });
+  await begun;
+  server.forgetSessions();
+  const others = await Promise.all(['a', 'b', 'c'].map((n) => run(at, 'echo', { n })));
+  expect(others.map(({ body }) => body.output)).toEqual(['a', 'b', 'c'].map(said));
+  expect(server.sessions).toBe(2);
+  finish(said('slow'));
+  expect((await slow).body).toMatchObject({ status: 'completed', executed: true, output: said('slow') });
+});
+
 test('a server that is gone when the approval comes has run nothing', async () => {
   const body = await approvedAfter(() => server.close());
   expect(body).toMatchObject({ status: 'failed', executed: false });

@@ -1,6 +1,4 @@
-import { v4 } from 'uuid';
 import type { CallStart, ToolCallStart } from '../../domain/call';
-import { callFacts } from '../../domain/call-facts';
 import { beginRun, finishRun } from '../../domain/call-execution';
 import {
   toolCallState,
@@ -13,7 +11,7 @@ import { inputFault } from '../../domain/input-schema';
 import type { JsonValue } from '../../domain/json-value';
 import type { Transition } from '../../domain/transition';
 import type { RunnableTool } from '../../domain/runnable-tool';
-import { keepQuarantined } from '../../store/keep-subject';
+import { keepResult } from '../../store/keep-result';
 import type { TenantStore } from '../../store/tenant-store';
 import type { ToolRequest } from '../../tools/http-tool';
 import { faultResult, unknownOutcome, type ToolResult } from '../../tools/tool-result';
@@ -46,19 +44,16 @@ export interface RunReply {
 export async function runTool(running: RunTool): Promise<RunReply> {
   const { start, run, signal, store } = running;
   const tool = start.profile.runs;
-  const begun = await begin(running, tool?.idempotent ?? false);
+  const begun = await begin(running, tool);
   if (begun.kind === 'not_due') return { kind: 'taken', state: begun.state };
   if (begun.kind === 'interrupted') {
     const why = 'The worker that ran it stopped before it could say what came of it.';
     return finish(running, begun.state, unknownOutcome(why));
   }
-  const input = await store.blobs.valueOf(start.callId, begun.state.call.input);
-  const refusal = refusalOf(start, begun.state, input);
-  if (refusal !== undefined || tool === undefined) {
-    return finish(running, begun.state, refusal ?? notRun('tool_unknown', 'The profile says not how.'));
-  }
+  if (begun.kind === 'refused') return finish(running, begun.state, begun.result);
   const request = {
-    ...{ tenant: start.tenant, tool, input, idempotencyKey: start.callId, signal },
+    ...{ tenant: start.tenant, tool: begun.tool, input: begun.input },
+    ...{ idempotencyKey: start.callId, signal },
     onProgress: progressTeller(store, start.callId),
   };
   return finish(running, begun.state, await run(request).catch(surprise(signal)));
@@ -104,16 +99,36 @@ function notRun(code: string, text: string): ToolResult {
 }
 
 type Begun =
-  | { readonly kind: 'begun' | 'interrupted'; readonly state: ToolCallState }
-  | { readonly kind: 'not_due'; readonly state: CallState };
+  | { readonly kind: 'not_due'; readonly state: CallState }
+  | { readonly kind: 'interrupted'; readonly state: ToolCallState }
+  | { readonly kind: 'refused'; readonly state: ToolCallState; readonly result: ToolResult }
+  | {
+      readonly kind: 'begun';
+      readonly state: ToolCallState;
+      readonly tool: RunnableTool;
+      readonly input: JsonValue;
+    };
 
-async function begin({ store, start, token, clock }: RunTool, idempotent: boolean): Promise<Begun> {
+async function begin(
+  { store, start, token, clock }: RunTool,
+  tool: RunnableTool | undefined,
+): Promise<Begun> {
   for (let state = await stored(store, start); ;) {
-    const beginning = beginRun(start, state, { token, now: clock(), idempotent });
-    if (beginning.kind !== 'begin') return { kind: beginning.kind, state };
+    const beginning = beginRun(start, state, { token, now: clock(), idempotent: tool?.idempotent ?? false });
+    if (beginning.kind === 'not_due' || beginning.kind === 'interrupted')
+      return { kind: beginning.kind, state };
+    const input = await store.blobs.valueOf(start.callId, state.call.input);
+    const refusal = refusalOf(start, state, input);
+    if (refusal !== undefined || tool === undefined) {
+      const result = refusal ?? notRun('tool_unknown', 'The profile says not how.');
+      // What another attempt has begun may have run, whatever is wrong now.
+      if (state.run === undefined) return { kind: 'refused', state, result };
+      return { kind: 'interrupted', state };
+    }
+    if (beginning.kind === 'begun') return { kind: 'begun', state, tool, input };
     const reply = await commit(store, beginning.transition);
-    if (reply.kind === 'applied') return { kind: 'begun', state: toolCallState(reply.state) };
     state = toolCallState(reply.state);
+    if (reply.kind === 'applied') return { kind: 'begun', state, tool, input };
   }
 }
 
@@ -128,7 +143,9 @@ async function finish(
   from: ToolCallState,
   result: ToolResult,
 ): Promise<RunReply> {
-  const reported = await quarantined(store, start, from, result);
+  const { result: kind, value, executed } = result;
+  const blob = await keepResult(store, { start, call: from.call }, { kind, value });
+  const reported: ReportedResult = { result: kind, blob, executed };
   for (let state: CallState = from; ;) {
     const transition = finishRun(start, state, { reported, now: clock() });
     if (transition === undefined) {
@@ -139,24 +156,6 @@ async function finish(
     if (reply.kind === 'applied') return reply;
     state = reply.state;
   }
-}
-
-/** The result as a blob that nobody is shown before it is judged. */
-async function quarantined(
-  store: TenantStore,
-  start: ToolCallStart,
-  { call }: ToolCallState,
-  { result, value, executed }: ToolResult,
-): Promise<ReportedResult> {
-  const { callId, profile } = start;
-  const [input, thread] = await Promise.all([
-    store.blobs.valueOf(callId, call.input),
-    store.threads.read(start.threadId),
-  ]);
-  const facts = callFacts(start, thread?.thread.metadata ?? {});
-  const origin = { callId, profile, point: 'after_tool_call', facts } as const;
-  const blob = await keepQuarantined(store, origin, { kind: result, value, input }, `${result}-${v4()}`);
-  return { result, blob, executed };
 }
 
 async function commit(store: TenantStore, transition: Transition) {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { LostAnswers } from '../../tools/lost-answers';
-import { McpConnection } from '../../tools/mcp-connection';
+import { isSessionLost, LastingConnection } from '../../tools/lasting-connection';
+import { IDEMPOTENCY_META, McpConnection } from '../../tools/mcp-connection';
 import { watchedTransport } from '../../tools/mcp-transports';
 
 /** The gateway says when a call has waited long enough; this only bounds what it never answers. */
@@ -13,8 +13,6 @@ const AGAIN_MS = 1_000;
 
 /** How long a call is asked for again after the gateway has gone. */
 const PATIENCE_MS = 10 * 60_000;
-
-const IDEMPOTENCY_META = 'portcullis/idempotency-key';
 
 export type Params = Readonly<Record<string, unknown>> | undefined;
 
@@ -28,7 +26,7 @@ export interface Asking {
  * for again under the name that it had, which runs nothing twice.
  */
 export class GatewayClient {
-  private connection: Promise<McpConnection> | undefined;
+  private readonly connection = new LastingConnection(() => this.connect());
   private readonly answers = new LostAnswers();
 
   constructor(
@@ -42,9 +40,7 @@ export class GatewayClient {
 
   /** @throws whatever keeps the session from coming about */
   async open(): Promise<McpConnection> {
-    const current = await this.connection?.catch(() => undefined);
-    if (current !== undefined && !current.isClosed) return current;
-    return (this.connection = this.connect());
+    return this.connection.open();
   }
 
   /** For what has no effect: asked once more when the session was lost. */
@@ -53,12 +49,16 @@ export class GatewayClient {
     params: Params,
     { signal }: Asking,
   ): Promise<Readonly<Record<string, unknown>>> {
-    const options = { signal, timeout: HANDSHAKE_MS };
+    const ask = () =>
+      this.connection.use(
+        (connection) => connection.request(method, params, { signal, timeout: HANDSHAKE_MS }),
+        signal,
+      );
     try {
-      return await (await this.open()).request(method, params, options);
+      return await ask();
     } catch (error) {
-      if (error instanceof McpError || signal.aborted) throw error;
-      return (await this.reopen()).request(method, params, options);
+      if (!isSessionLost(error) || signal.aborted) throw error;
+      return ask();
     }
   }
 
@@ -74,38 +74,31 @@ export class GatewayClient {
         return await this.callOnce(named, key, asking);
       } catch (error) {
         asking.signal.throwIfAborted();
-        if (error instanceof McpError || Date.now() > until) throw error;
+        if (!isSessionLost(error) || Date.now() > until) throw error;
       }
       await sleep(AGAIN_MS, undefined, { signal: asking.signal });
-      await this.reopen().catch(() => undefined);
     }
   }
 
   async close(): Promise<void> {
-    await this.connection?.then((open) => open.close()).catch(() => undefined);
+    await this.connection.close();
   }
 
-  private async callOnce(params: Params, key: string, { signal, onProgress }: Asking) {
-    const connection = await this.open();
-    const { lost, done } = this.answers.expect(key);
-    const called = connection.request('tools/call', params, {
-      signal,
-      timeout: LONGEST_MS,
-      ...(onProgress !== undefined && { onprogress: onProgress }),
-    });
-    try {
-      return await Promise.race([called, lost]);
-    } finally {
-      done();
-      called.catch(() => undefined);
-    }
-  }
-
-  private async reopen(): Promise<McpConnection> {
-    const old = this.connection;
-    this.connection = undefined;
-    await old?.then((open) => open.close()).catch(() => undefined);
-    return this.open();
+  private callOnce(params: Params, key: string, { signal, onProgress }: Asking) {
+    return this.connection.use(async (connection) => {
+      const { lost, done } = this.answers.expect(key);
+      const called = connection.request('tools/call', params, {
+        signal,
+        timeout: LONGEST_MS,
+        ...(onProgress !== undefined && { onprogress: onProgress }),
+      });
+      try {
+        return await Promise.race([called, lost]);
+      } finally {
+        done();
+        called.catch(() => undefined);
+      }
+    }, signal);
   }
 
   private async connect(): Promise<McpConnection> {

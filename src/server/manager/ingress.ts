@@ -1,10 +1,11 @@
-import type { Request, RequestHandler, Response } from 'express';
-import { encodeAnswer, signAnswer } from '../../coder/answer';
+import type { Request, Response } from 'express';
+import { encodeAnswer } from '../../coder/answer';
 import type { CoderEvent } from '../../coder/event';
-import { readToken, type VerifiedToken } from '../../coder/token';
+import { readToken } from '../../coder/token';
 import { MAX_EVENT_BYTES, readBody } from '../../coder/verify-body';
 import type { ManagerStore } from '../../store/manager/manager-store';
 import type { IngressEvent } from '../../store/manager/records';
+import { eventHandler, sendSigned, unauthenticatedEvent } from '../coder-answer';
 import type { Mount } from '../http/app';
 import { readBytes } from '../http/body-bytes';
 import { HttpProblem } from '../http/problem';
@@ -28,8 +29,6 @@ export interface IngressOptions {
 
 export const INGRESS_PATH = '/api/v1/hooks/coder/chat';
 
-const SIGNATURE_HEADER = 'Coder-Hook-Signature';
-
 const PROBLEMS = { 404: 'not-found', 409: 'conflict', 410: 'gone' } as const;
 
 /**
@@ -40,18 +39,13 @@ export function createIngress(options: IngressOptions): Mount<ManagerPrincipal, 
   const { store, audience, secrets, issuer, name, budgetMs } = options;
 
   const serve = async (request: Request, response: Response): Promise<void> => {
-    if (request.method !== 'POST')
-      throw new HttpProblem('method-not-allowed', { headers: { Allow: 'POST' } });
     const began = Date.now();
     const note = (event: CoderEvent | undefined, noted: Omit<IngressEvent, 'latencyMs'>): Promise<void> =>
       store.note({ ...factsOf(event), ...noted, latencyMs: Date.now() - began });
     const reading = await readToken(request.headers.authorization, { secrets, issuer, now: began / 1_000 });
     if (!reading.ok) {
       await note(undefined, { outcome: 'refused', status: 401, reason: reading.problem });
-      throw new HttpProblem('unauthenticated', {
-        detail: reading.problem,
-        headers: { 'WWW-Authenticate': 'Bearer' },
-      });
+      throw unauthenticatedEvent(reading.problem);
     }
     const { token } = reading;
     const bytes = await readBytes(request, MAX_EVENT_BYTES).catch(async (error: unknown) => {
@@ -72,7 +66,7 @@ export function createIngress(options: IngressOptions): Mount<ManagerPrincipal, 
     }
     if (resolved.kind === 'unmanaged') {
       await note(event, { outcome: 'unmanaged', status: 200 });
-      await send(response, token, encodeAnswer(event.type, {}));
+      await sendSigned(response, token, encodeAnswer(event.type, {}));
       return;
     }
     const { tenant, chat } = resolved;
@@ -95,16 +89,10 @@ export function createIngress(options: IngressOptions): Mount<ManagerPrincipal, 
     const relayed = await relay(event, { bytes, token, tenant, chat, key, issuer: name, deadline });
     const { outcome, reason } = relayed;
     await note(event, { tenant: tenant.id, outcome, status: 200, ...(reason !== undefined && { reason }) });
-    await send(response, token, relayed.bytes ?? encodeAnswer(event.type, relayed.answer));
+    await sendSigned(response, token, relayed.bytes ?? encodeAnswer(event.type, relayed.answer));
   };
 
-  return {
-    path: INGRESS_PATH,
-    handler: () =>
-      ((request, response, next) => {
-        serve(request, response).catch(next);
-      }) satisfies RequestHandler,
-  };
+  return { path: INGRESS_PATH, handler: () => eventHandler(serve) };
 }
 
 function factsOf(event: CoderEvent | undefined): Partial<IngressEvent> {
@@ -117,16 +105,4 @@ function factsOf(event: CoderEvent | undefined): Partial<IngressEvent> {
     ownerId,
     ...(workspaceId !== undefined && { workspaceId }),
   };
-}
-
-/** Signed last, with the secret that verified the request. */
-async function send(response: Response, token: VerifiedToken, bytes: Buffer): Promise<void> {
-  const signature = await signAnswer(token, bytes, Date.now() / 1_000);
-  response.status(200).set({
-    'Content-Type': 'application/json',
-    'Content-Length': String(bytes.length),
-    'Cache-Control': 'no-store',
-    [SIGNATURE_HEADER]: signature,
-  });
-  response.end(bytes);
 }

@@ -5,15 +5,11 @@ import type { ManagedTenant } from '../../store/manager/records';
 import { HttpProblem } from '../http/problem';
 import { defineManagerRoute, type ManagerRoute } from './manager-route';
 import { audienceOf } from './relay';
+import { unmanagedRoutes, uuid } from './unmanaged-routes';
 
 const auth = { scopes: ['operator'] } as const;
 const tags = ['tenants'];
 const tenantId = z.string().regex(/^[a-z0-9-]{1,40}$/, 'a tenant is 1-40 characters of a-z 0-9 -');
-const uuid = z
-  .string()
-  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID')
-  .transform((text) => text.toLowerCase());
-
 const nexusUrl = z
   .url({ protocol: /^https?$/, error: 'where the Nexus of the tenant is, such as https://nexus.example.com' })
   .transform((url) => url.replace(/\/+$/, ''));
@@ -220,37 +216,5 @@ export function createTenantRoutes(store: ManagerStore): ManagerRoute[] {
       },
     }),
     ...unmanagedRoutes(store),
-  ];
-}
-
-function unmanagedRoutes(store: ManagerStore): ManagerRoute[] {
-  const schema = z.strictObject({ owners: z.array(uuid).max(10_000) }).meta({ id: 'UnmanagedOwners' });
-  const path = '/api/v1/unmanaged-owners';
-  return [
-    defineManagerRoute({
-      method: 'GET',
-      path,
-      operationId: 'readUnmanagedOwners',
-      summary: 'Whose own chats are not judged',
-      tags,
-      auth,
-      responses: { 200: { description: 'Ids of owners in Coder', schema } },
-      handler: async () => ({ status: 200, body: { owners: await store.unmanagedOwners() } }),
-    }),
-    defineManagerRoute({
-      method: 'PUT',
-      path,
-      operationId: 'writeUnmanagedOwners',
-      summary: 'Replace the list of owners whose own chats are not judged',
-      description: 'Events of anybody else that belong to no tenant are refused.',
-      tags,
-      auth,
-      body: schema,
-      responses: { 200: { description: 'The list', schema } },
-      handler: async ({ body }) => {
-        await store.setUnmanagedOwners(body.owners);
-        return { status: 200, body };
-      },
-    }),
   ];
 }

@@ -22,3 +22,10 @@ export function notDecidedProblem(
     ...(started.kind === 'unavailable' && { cause: started.cause }),
   });
 }
+
+/** The call that a caller was told nothing of in time and that may go on; nothing for a problem of another kind. */
+export function undecidedCallOf(problem: HttpProblem): string | undefined {
+  if (problem.code !== 'unavailable' && problem.code !== 'decision-timeout') return undefined;
+  const { callId } = problem.toDocument(undefined);
+  return typeof callId === 'string' ? callId : undefined;
+}

@@ -14,6 +14,10 @@ import { makeCall, type CallMaking } from './make-call';
 import { notDecidedProblem } from './not-decided';
 import type { PendingClaims } from './pending-claims';
 
+export interface TimedCallMaking extends CallMaking {
+  readonly claims: PendingClaims;
+}
+
 /** A call that is decided, or that its caller is told is `pending` while it goes on. */
 export type MadeInTime =
   | { readonly kind: 'decided'; readonly state: ToolCallState }
@@ -42,7 +46,7 @@ export interface Patience {
  * @param workspace what else has to be equal for two requests to be the same, where callers of one key are many
  */
 export async function makeCallInTime(
-  { claims, ...making }: CallMaking & { claims: PendingClaims },
+  { claims, ...making }: TimedCallMaking,
   make: MakeCall,
   { patience, workspace }: { patience: Patience; workspace?: string },
 ): Promise<MadeInTime> {
@@ -81,7 +85,7 @@ export async function makeCallInTime(
 }
 
 /** Waits as long as the caller can; and longer for a tool that runs, when the caller wants that. */
-async function awaitInTime(
+export async function awaitInTime(
   store: TenantStore,
   from: ToolCallState,
   { left, patience }: { left: () => number; patience: Patience },
@@ -109,7 +113,7 @@ const INDEX_AGAIN_MS = 500;
 export function indexPendingLater(
   { gateway }: CallMaking,
   make: MakeCall,
-  { callId, workspace }: { callId: string; workspace: string },
+  { callId, workspace }: { callId: string; workspace?: string },
 ): void {
   const input = pendingInput(make, workspace);
   const until = Date.now() + INDEX_MS;

@@ -1,11 +1,8 @@
-import { v4 } from 'uuid';
-import { callFacts } from '../../../domain/call-facts';
 import { subjectDigest } from '../../../domain/digest';
 import type { JsonValue } from '../../../domain/json-value';
-import type { BlobSubject } from '../../../domain/subject';
 import type { CallStatus } from '../../../domain/call';
 import type { ToolCallState } from '../../../domain/call-state';
-import { keepQuarantined } from '../../../store/keep-subject';
+import { keepResult } from '../../../store/keep-result';
 import { HttpProblem } from '../../http/problem';
 import type { CallGateway } from '../../temporal';
 import type { NexusPrincipal } from '../nexus-principal';
@@ -36,7 +33,9 @@ export async function reportCallResult(
   const digest = subjectDigest({ point: 'after_tool_call', tool: call.tool, value: result.value });
   if (isReported(found.state, result.kind, digest)) return found.state;
 
-  const blob = await quarantined(principal, callId, result);
+  const known = await store.calls.readToolCall(callId);
+  if (known === undefined) throw new HttpProblem('not-found', { detail: 'the call is not known any more' });
+  const blob = await keepResult(store, { start: known.start, call: known.state.call }, result);
   const reached = await reachCall(gateway, { store, callId }, () =>
     gateway.report(tenant, callId, { result: result.kind, blob }),
   );
@@ -59,24 +58,6 @@ export async function reportCallResult(
     new Date().toISOString(),
   );
   throw callEnded(threadId, callId, now.call.status);
-}
-
-/** The result as a blob that nobody is shown before it is judged. */
-async function quarantined(
-  { store }: NexusPrincipal,
-  callId: string,
-  { kind, value }: ReportedResult,
-): Promise<BlobSubject> {
-  const known = await store.calls.readToolCall(callId);
-  if (known === undefined) throw new HttpProblem('not-found', { detail: 'the call is not known any more' });
-  const { start, state } = known;
-  const conditional = start.profile.hooks.some(({ hook }) => hook.match?.where !== undefined);
-  const [input, thread] = conditional
-    ? await Promise.all([store.blobs.valueOf(callId, state.call.input), store.threads.read(start.threadId)])
-    : [null, undefined];
-  const facts = callFacts(start, thread?.thread.metadata ?? {});
-  const origin = { callId, profile: start.profile, point: 'after_tool_call', facts } as const;
-  return keepQuarantined(store, origin, { kind, value, input }, `${kind}-${v4()}`);
 }
 
 /** Whether this very result was reported before, whatever the hooks made of it. */

@@ -14,6 +14,14 @@ export interface RelayClaims {
   readonly deadline: number;
 }
 
+/** Of the time until the deadline this is for the answer's way back, in milliseconds. */
+const WAY_BACK_MS = 150;
+
+/** How long an answer may be waited for, in milliseconds. */
+export function timeLeft({ deadline }: RelayClaims): number {
+  return Math.max(0, deadline - Date.now() - WAY_BACK_MS);
+}
+
 const ROLE = /^[a-z0-9-]{1,40}$/;
 const TICKET = /^[A-Za-z0-9_-]{1,64}$/;
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Request, RequestHandler, Response } from 'express';
-import { encodeAnswer, readAnswer, signAnswer, type EventAnswer } from '../../../coder/answer';
+import type { Request, Response } from 'express';
+import { encodeAnswer, readAnswer, type EventAnswer } from '../../../coder/answer';
 import { isDecidable, type CoderEvent } from '../../../coder/event';
 import { keyIdOf, readToken, secretBytes, type VerifiedToken } from '../../../coder/token';
 import { MAX_EVENT_BYTES, readBody } from '../../../coder/verify-body';
@@ -8,6 +8,7 @@ import type { LifecycleEvent } from '../../../domain/audit';
 import type { Scope } from '../../../domain/principal';
 import type { TenantStore } from '../../../store/tenant-store';
 import type { TenantStores } from '../../../store/tenant-stores';
+import { eventHandler, sendSigned, unauthenticatedEvent } from '../../coder-answer';
 import type { Mount } from '../../http/app';
 import { readBytes } from '../../http/body-bytes';
 import { exchangeOf } from '../../http/exchange';
@@ -29,7 +30,6 @@ export interface HookServerOptions {
   readonly publicUrl?: string;
 }
 
-const SIGNATURE_HEADER = 'Coder-Hook-Signature';
 const KEY_ID = /^([a-z0-9-]{1,40})\.(\d{1,9})$/;
 
 /**
@@ -49,13 +49,11 @@ export function createHookServer(options: HookServerOptions): Mount<NexusPrincip
   const running = new Map<string, Promise<Buffer>>();
 
   const serve = async (request: Request, response: Response): Promise<void> => {
-    if (request.method !== 'POST')
-      throw new HttpProblem('method-not-allowed', { headers: { Allow: 'POST' } });
     const began = performance.now();
     const { token, store } = await readTenantToken(options.stores, request.headers.authorization);
     exchangeOf(request).annotations = { tenant: store.tenant };
     const relay = relayClaims(token);
-    if (relay === undefined) throw unauthenticated('the claims that Manager adds are missing');
+    if (relay === undefined) throw unauthenticatedEvent('the claims that Manager adds are missing');
     const bytes = await readBytes(request, MAX_EVENT_BYTES);
     const reading = readBody(bytes, token.claims, { audience: options.audience });
     if (!reading.ok) throw new HttpProblem('malformed-request', { detail: reading.problem });
@@ -65,7 +63,7 @@ export function createHookServer(options: HookServerOptions): Mount<NexusPrincip
       running.get(key) ??
       answerOnce({ store, relay, text, bytes, event, began }).finally(() => running.delete(key));
     running.set(key, answered);
-    await send(response, token, await answered);
+    await sendSigned(response, token, fitting(token, await answered));
   };
 
   const answerOnce = async (of: {
@@ -89,10 +87,7 @@ export function createHookServer(options: HookServerOptions): Mount<NexusPrincip
 
   return {
     path: '/experimental/hooks/chat',
-    handler: () =>
-      ((request, response, next) => {
-        answering(() => serve(request, response)).catch(next);
-      }) satisfies RequestHandler,
+    handler: () => eventHandler((request, response) => answering(() => serve(request, response))),
   };
 }
 
@@ -104,17 +99,14 @@ async function readTenantToken(
   const [, tenant = '', generation = ''] = KEY_ID.exec(keyIdOf(authorization) ?? '') ?? [];
   const store = stores.find(tenant);
   const key = await store?.hookKeys.accepted(Number(generation));
-  if (store === undefined || key === undefined) throw unauthenticated('the key is not one of this server');
+  if (store === undefined || key === undefined)
+    throw unauthenticatedEvent('the key is not one of this server');
   const reading = await readToken(authorization, {
     secrets: [secretBytes(key.secret)],
     now: Date.now() / 1_000,
   });
-  if (!reading.ok) throw unauthenticated(reading.problem);
+  if (!reading.ok) throw unauthenticatedEvent(reading.problem);
   return { token: reading.token, store };
-}
-
-function unauthenticated(detail: string): HttpProblem {
-  return new HttpProblem('unauthenticated', { detail, headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
 /** A denial of an event that cannot be denied would be fatal to the sender; its reason is for the audit only. */
@@ -144,20 +136,10 @@ function auditOf(
   };
 }
 
-/** Status, headers and bytes are settled before they are signed. */
-async function send(response: Response, token: VerifiedToken, bytes: Buffer): Promise<void> {
+/** Stored bytes are another event's answer when the sender has used a dispatch id twice; they may not fit this one. */
+function fitting(token: VerifiedToken, bytes: Buffer): Buffer {
   const { type } = token.claims;
-  const checked = readAnswer(type, bytes);
-  // One that another dispatch's event was answered with: the sender used an id twice.
-  const sent = checked.ok ? bytes : encodeAnswer(type, answerToReusedId(token));
-  const signature = await signAnswer(token, sent, Date.now() / 1_000);
-  response.status(200).set({
-    'Content-Type': 'application/json',
-    'Content-Length': String(sent.length),
-    'Cache-Control': 'no-store',
-    [SIGNATURE_HEADER]: signature,
-  });
-  response.end(sent);
+  return readAnswer(type, bytes).ok ? bytes : encodeAnswer(type, answerToReusedId(token));
 }
 
 function answerToReusedId({ claims }: VerifiedToken): EventAnswer {

@@ -5,11 +5,10 @@ import { canonicalJson, sha256Hex } from '../../../domain/digest';
 import { HttpProblem } from '../../http/problem';
 import { awaitDecision } from '../calls/await-decision';
 import { judgeText } from '../calls/judge-text';
-import { threadOfChat, type Dispatch } from './dispatch-context';
+import { timeLeft, threadOfChat, type Dispatch } from './dispatch-context';
 import type { ToolEvents } from './tool-events';
 import { denied, pending, refused, waitPlace, type Verdict } from './verdict';
 
-const WAY_BACK_MS = 150;
 const AGAIN = 'Send exactly the same prompt again later to get the decision.';
 
 /**
@@ -26,7 +25,7 @@ export async function userPromptSubmit(
   const reading = readFaithful(rawDataMember(dispatch.text, 'prompt') ?? '""');
   if (!reading.ok) return refused('prompt', `The prompt cannot be judged: ${reading.problem}.`, { threadId });
   const identity = sha256Hex(canonicalJson([threadId, data.prompt, relay.workspace ?? '']));
-  const left = Math.max(0, relay.deadline - Date.now() - WAY_BACK_MS);
+  const left = timeLeft(relay);
   try {
     const parked = await store.dispatches.findPrompt(identity);
     const known = parked === undefined ? undefined : await store.calls.read(parked);

@@ -4,22 +4,23 @@ import { subjectDigest, sha256Hex } from '../../../domain/digest';
 import type { JsonValue } from '../../../domain/json-value';
 import { toolNameFault } from '../../../domain/tool-pattern';
 import { HttpProblem } from '../../http/problem';
-import type { CallMaking } from '../calls/make-call';
-import { indexPendingLater, makeCallInTime, type MadeInTime } from '../calls/pending-call';
-import type { PendingClaims } from '../calls/pending-claims';
+import { undecidedCallOf } from '../calls/not-decided';
+import {
+  indexPendingLater,
+  makeCallInTime,
+  type MadeInTime,
+  type TimedCallMaking,
+} from '../calls/pending-call';
 import { reportCallResult } from '../calls/report-result';
 import { callView } from '../views/call';
-import { threadOfChat, type Dispatch } from './dispatch-context';
+import { timeLeft, threadOfChat, type Dispatch } from './dispatch-context';
 import { denied, NO_OPINION, pending, refused, waitPlace, type Verdict } from './verdict';
 
 export interface ToolEvents {
-  readonly making: CallMaking & { readonly claims: PendingClaims };
+  readonly making: TimedCallMaking;
   /** Where people reach Nexus. */
   readonly publicUrl?: string;
 }
-
-/** Of the time until the deadline this is for the answer's way back, in milliseconds. */
-const WAY_BACK_MS = 150;
 
 const AGAIN = 'Make exactly the same call again later to get the decision.';
 
@@ -48,7 +49,7 @@ export async function preToolUse(
     idempotencyKey: sha256Hex(JSON.stringify([meta.chatId, toolUseId, sha256Hex(raw)])),
     request: { tool, input: reading.value, execution: 'caller' as const, toolUseId: toolUseId.slice(0, 256) },
   };
-  const left = Math.max(0, relay.deadline - Date.now() - WAY_BACK_MS);
+  const left = timeLeft(relay);
   const workspace = relay.workspace ?? '';
   const signal = AbortSignal.timeout(Math.max(1, left));
   try {
@@ -59,8 +60,8 @@ export async function preToolUse(
     return await toolVerdict(dispatch, made, { input: reading.value, tool, publicUrl });
   } catch (error) {
     if (!(error instanceof HttpProblem)) throw error;
-    const { callId } = error.toDocument(undefined);
-    if (typeof callId !== 'string')
+    const callId = undecidedCallOf(error);
+    if (callId === undefined)
       return refused('not_judged', `The call cannot be judged now: ${error.message}.`, audit);
     // It goes on, and must be found by the same call under another id.
     indexPendingLater(making, make, { callId, workspace });

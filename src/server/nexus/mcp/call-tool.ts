@@ -1,6 +1,6 @@
 import { v4 } from 'uuid';
 import { ErrorCode, McpError, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { openWaitOf, type CallState } from '../../../domain/call-state';
+import { isParked, openWaitOf, type CallState } from '../../../domain/call-state';
 import { inputFault } from '../../../domain/input-schema';
 import { findUnfaithful, jsonBytes, MAX_JSON_BYTES, type JsonValue } from '../../../domain/json-value';
 import type { Profile } from '../../../domain/profile';
@@ -8,18 +8,24 @@ import { HttpProblem } from '../../http/problem';
 import type { ToolProgress } from '../../../store/change-feed';
 import type { TenantStore } from '../../../store/tenant-store';
 import { callIdFor } from '../calls/call-id';
-import { awaitDecision } from '../calls/await-decision';
 import { giveUpCall } from '../calls/give-up';
-import type { CallMaking } from '../calls/make-call';
-import { makeCallInTime, type MadeInTime } from '../calls/pending-call';
-import type { PendingClaims } from '../calls/pending-claims';
+import type { MakeCall } from '../calls/call-request';
+import { undecidedCallOf } from '../calls/not-decided';
+import {
+  awaitInTime,
+  indexPendingLater,
+  makeCallInTime,
+  type MadeInTime,
+  type Patience,
+  type TimedCallMaking,
+} from '../calls/pending-call';
 import type { NexusPrincipal } from '../nexus-principal';
 import { answering } from '../outage';
 import { callView, pendingView } from '../views/call';
 import { refusal, toolAnswer } from './tool-answer';
 
 export interface ToolCalling {
-  readonly making: CallMaking & { readonly claims: PendingClaims };
+  readonly making: TimedCallMaking;
   readonly principal: NexusPrincipal;
   readonly profile: Profile;
   /** The thread of the session, made when it is needed. */
@@ -73,24 +79,22 @@ export async function callTool(calling: ToolCalling, wanted: WantedToolCall): Pr
   const progress = new ProgressWatch(store, wanted.onToolProgress);
   // It may begin before its first state is known here.
   progress.watch(callIdFor({ tenant, owner: key.owner, threadId, idempotencyKey }));
-  const patience = {
-    patience: {
-      seconds: wanted.waitSeconds,
-      signal: wanted.signal,
-      whileRunning: true,
-      onState: (state: CallState) => {
-        progress.watch(state.call.id);
-        wanted.onProgress(progressOf(state));
-      },
+  const patience: Patience = {
+    seconds: wanted.waitSeconds,
+    signal: wanted.signal,
+    whileRunning: true,
+    onState: (state) => {
+      progress.watch(state.call.id);
+      wanted.onProgress(progressOf(state));
     },
   };
   try {
-    const made = await answering(() => makeCallInTime(making, make, patience));
+    const made = await answering(() => makeCallInTime(making, make, { patience }));
     if (wanted.isCancelled()) await giveUp(calling, made);
     return await answer(principal, made, tool.runs.kind);
   } catch (error) {
     if (!(error instanceof HttpProblem)) throw error;
-    return await problemResult(calling, error, wanted);
+    return await problemResult(calling, error, { make, patience });
   } finally {
     progress.stop();
   }
@@ -146,29 +150,35 @@ async function giveUp({ making, principal }: ToolCalling, { state }: MadeInTime)
 
 /**
  * The service could not tell in time what becomes of the call, which may go on all the same: it is looked for as long as
- * the client waits.
+ * the client waits, and is found by the same call afterwards.
  */
 async function problemResult(
-  { principal }: ToolCalling,
+  { making, principal }: ToolCalling,
   problem: HttpProblem,
-  { waitSeconds, signal, name }: WantedToolCall,
+  { make, patience }: { make: MakeCall; patience: Patience },
 ): Promise<CallToolResult> {
-  const { callId } = problem.toDocument(undefined);
-  if (typeof callId !== 'string') return refusal(`The tool has not run: ${problem.message}.`);
-  const until = Date.now() + waitSeconds * 1_000;
-  while (Date.now() < until && !signal.aborted) {
-    const known = await principal.store.calls.readToolCall(callId).catch(() => undefined);
+  const callId = undecidedCallOf(problem);
+  if (callId === undefined) return refusal(`This request ran nothing: ${problem.message}.`);
+  const { store } = principal;
+  const until = Date.now() + patience.seconds * 1_000;
+  const left = (): number => Math.max(0, (until - Date.now()) / 1_000);
+  do {
+    const known = await store.calls.readToolCall(callId).catch(() => undefined);
     if (known !== undefined) {
-      const seconds = (until - Date.now()) / 1_000;
-      const state = await awaitDecision(principal.store, known.state, { seconds, signal });
-      return toolAnswer(await callView(principal, state), known.start.profile.runs?.kind ?? 'mcp');
+      const state = await awaitInTime(store, known.state, { left, patience });
+      const kind = isParked(state) ? 'pending' : 'decided';
+      if (kind === 'pending') indexPendingLater(making, make, { callId });
+      return answer(principal, { kind, state }, known.start.profile.runs?.kind ?? 'mcp');
     }
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  } while (left() > 0 && !patience.signal.aborted);
+  indexPendingLater(making, make, { callId });
   return refusal(
-    `It is not known yet what becomes of this call of ${name}: ${problem.message}. It may still run; its id is ${callId}.`,
+    `It is not known yet what becomes of this call of ${make.request.tool}: ${problem.message}. It may still run; its id is ${callId}.`,
   );
 }
+
+const LOOK_AGAIN_MS = 500;
 
 function progressOf(state: CallState): string {
   const open = openWaitOf(state);

@@ -3,8 +3,8 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Profile } from '../../../domain/profile';
-import type { CallMaking } from '../calls/make-call';
-import type { PendingClaims } from '../calls/pending-claims';
+import { IDEMPOTENCY_META } from '../../../tools/mcp-connection';
+import type { TimedCallMaking } from '../calls/pending-call';
 import type { NexusPrincipal } from '../nexus-principal';
 import { visibleProfile } from '../profile-access';
 import { answering } from '../outage';
@@ -12,15 +12,12 @@ import { callTool } from './call-tool';
 import { offeredTools } from './offered-tools';
 import { Progress, type Notify } from './progress';
 
-/** Where a client may name its call; a repeat under the name finds the call and runs nothing. */
-const IDEMPOTENCY_META = 'portcullis/idempotency-key';
-
 const INSTRUCTIONS =
   'Calls of these tools may have to be approved. A call that is not decided in time is answered as pending: nothing has run. ' +
   'Make exactly the same call again later to get the decision. Every result says whether the tool has run.';
 
 export interface SessionGiven {
-  readonly making: CallMaking & { readonly claims: PendingClaims };
+  readonly making: TimedCallMaking;
   readonly principal: NexusPrincipal;
   readonly profileId: string;
   readonly version: string;
@@ -113,6 +110,7 @@ export class McpSession {
   ) {
     const { making, principal, waitSeconds } = this.given;
     const profile = await this.profile();
+    // A repeat under the name that a client gives its call finds the call and runs nothing.
     const key = params._meta?.[IDEMPOTENCY_META];
     const progress = new Progress(notify);
     try {
