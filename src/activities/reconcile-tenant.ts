@@ -20,7 +20,8 @@ import { sweepBlobs } from './sweep-blobs';
  *   F6  a running workflow whose open call is past its deadline          → asked to catch up: its timer is of a step
  *       before the stored one, whose message was lost
  *
- * Values that were written for a call and that nothing refers to are deleted with it (sweep-blobs.ts).
+ * Values that were written for a call and that nothing refers to are deleted with it (sweep-blobs.ts), and what the tenant
+ * does not keep of its audit.
  *
  * What is younger than a minute is left alone: its writes may still be under way.
  */
@@ -71,6 +72,7 @@ export async function reconcileTenant(
   const broken = await checkOpen(sweep, workflows.listBroken(tenant, new Date(now - BROKEN_WINDOW_MS)));
   const open = await checkOpen(sweep, store.openCalls.sweep(MAX_PER_RUN, PAGE));
   const asked = await checkRunning(sweep);
+  await store.events.trimAudit((await store.settings.read()).retention, now);
   const turns = await reconcileTurns(store, turnWorkflows, { now, before });
   return {
     started: started + turns.started,

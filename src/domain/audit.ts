@@ -169,19 +169,21 @@ export interface LifecycleEvent {
   readonly dispatchId: string;
   readonly event: string;
   readonly chatId: string;
-  readonly ownerId: string;
+  /** Absent in an event that was refused: of such a body nothing is believed. */
+  readonly ownerId?: string;
   readonly workspaceId?: string;
-  readonly role: string;
+  readonly role?: string;
   readonly ticket?: string;
   readonly threadId?: string;
   readonly callId?: string;
   readonly tool?: string;
-  readonly decision: 'none' | 'allow' | 'deny' | 'pending';
+  /** `refused`: its token was the tenant's, and the rest was not as it should be. */
+  readonly decision: 'none' | 'allow' | 'deny' | 'pending' | 'refused';
   readonly rewrote?: true;
   readonly reason?: Reason;
   readonly latencyMs: number;
-  /** SHA-256 of the body as it was sent. */
-  readonly digest: string;
+  /** SHA-256 of the body as it was sent. Absent in an event that was refused. */
+  readonly digest?: string;
 }
 
 /** A stored event. `seq` counts within the thread, from 1, without gaps. */

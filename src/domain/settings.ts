@@ -13,6 +13,8 @@ export interface TenantSettings {
   readonly redaction: RedactionSettings;
   /** The profile of chats by the role of their workspace. */
   readonly roleProfiles: Readonly<Record<string, string>>;
+  /** How much of the tenant's audit is kept; of what is absent, all. The events of a thread stay with the thread. */
+  readonly retention: { readonly auditDays?: number | undefined; readonly auditEvents?: number | undefined };
 }
 
 export type AuditValues = 'none' | 'redacted' | 'full';
@@ -23,4 +25,5 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   auditValues: 'redacted',
   redaction: { fields: [], patterns: [] },
   roleProfiles: {},
+  retention: {},
 };

@@ -1,4 +1,5 @@
 import type { LifecycleEvent } from '../domain/audit';
+import type { AuditedEvents } from './audited-events';
 import type { RedisConnection } from './connection';
 import type { Keyspace } from './keyspace';
 import { redisScript, runScript, stringsOf } from './redis-script';
@@ -23,6 +24,7 @@ export class Dispatches {
   constructor(
     private readonly redis: RedisConnection,
     private readonly keyspace: Keyspace,
+    private readonly audited: AuditedEvents,
   ) {}
 
   /** The answer to a dispatch, as JSON text. */
@@ -33,13 +35,21 @@ export class Dispatches {
   /** @returns the answer that stands, which another process may have stored first */
   async keep(answer: string, event: LifecycleEvent, at: string): Promise<string> {
     const { keyspace } = this;
+    const data = await this.dataOf(event);
     const [, stands = answer] = stringsOf(
       await runScript(this.redis, KEEP, {
         keys: [keyspace.dispatch(event.dispatchId), keyspace.audit],
-        arguments: [answer, String(KEPT_S), `dispatch:${event.dispatchId}`, at, JSON.stringify(event)],
+        arguments: [answer, String(KEPT_S), idOf(event), at, data],
       }),
     );
     return stands;
+  }
+
+  /** Adds an event that was refused to the audit; a repetition of it may still be answered. */
+  async note(event: LifecycleEvent, at: string): Promise<void> {
+    const data = await this.dataOf(event);
+    const entry = { id: `${idOf(event)}:refused`, type: 'lifecycle_event', at, data };
+    await this.redis.xAdd(this.keyspace.audit, '*', entry);
   }
 
   /** Makes a prompt that was answered as pending to be found by the same one in its chat. */
@@ -57,4 +67,15 @@ export class Dispatches {
   async takePrompt(identity: string): Promise<boolean> {
     return (await this.redis.getDel(this.keyspace.parkedPrompt(identity))) !== null;
   }
+
+  private async dataOf(event: LifecycleEvent): Promise<string> {
+    const [{ data } = { data: '' }] = await this.audited.prepare(event.dispatchId, [
+      { type: 'lifecycle_event', data: event },
+    ]);
+    return data;
+  }
+}
+
+function idOf({ dispatchId }: LifecycleEvent): string {
+  return `dispatch:${dispatchId}`;
 }

@@ -1,7 +1,10 @@
 import type { EventType, StoredEvent } from '../domain/audit';
+import type { TenantSettings } from '../domain/settings';
 import type { RedisConnection } from './connection';
 import type { Keyspace } from './keyspace';
 import { cut, type Page, type PageRequest } from './page';
+
+const DAY_MS = 86_400_000;
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -41,6 +44,13 @@ export class Events {
     const slice = cut(found, page.limit, ({ id }) => id);
     const entries = await Promise.all(slice.items.map(({ id, message }) => this.entry(id, message)));
     return { ...slice, items: entries };
+  }
+
+  /** Forgets the oldest entries of the tenant's audit. `now`: milliseconds since the epoch. */
+  async trimAudit({ auditDays, auditEvents }: TenantSettings['retention'], now: number): Promise<void> {
+    const { audit } = this.keyspace;
+    if (auditDays !== undefined) await this.redis.xTrim(audit, 'MINID', now - auditDays * DAY_MS);
+    if (auditEvents !== undefined) await this.redis.xTrim(audit, 'MAXLEN', auditEvents);
   }
 
   private async entry(cursor: string, index: Fields): Promise<AuditEntry> {

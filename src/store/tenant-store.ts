@@ -63,7 +63,7 @@ export async function openTenantStore(options: {
     calls: new Calls(redis, keyspace, audited),
     changes,
     deliveries: new Deliveries(redis, keyspace),
-    dispatches: new Dispatches(redis, keyspace),
+    dispatches: new Dispatches(redis, keyspace, audited),
     events: new Events(redis, keyspace),
     hookKeys: new HookKeys(redis, keyspace),
     openCalls: new OpenCalls(redis, keyspace),

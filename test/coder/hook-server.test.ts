@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { HEADER_SECRET } from '../support/hook-service';
 import { startReceiver, type Receiver } from '../support/receiver';
 import { Scene, type SceneHook } from '../support/scene';
 import { startStack, type Stack } from '../support/stack';
@@ -91,6 +92,18 @@ test('a denial says who denied and why, and a rewrite is the whole new input', a
   expect((await chat.tool('b', 'execute', { command: 'rm' })).body).toEqual({
     permission: { decision: 'allow', input_override: { command: 'ls' } },
   });
+});
+
+test('a secret that a hook puts into its reason is not in the audit', async () => {
+  const scene = await tenant([{ id: 'guard', url: receiver.url }]);
+  receiver.behave(() => ({ decision: 'deny', reason: `not with ${HEADER_SECRET}` }));
+  const answer = await new Chat(stack).tool('a', 'execute', { command: 'rm' });
+  const [event] = await auditOf(scene, answer.dispatchId);
+  expect(event.data).toMatchObject({
+    decision: 'deny',
+    reason: { text: expect.stringContaining('not with') },
+  });
+  expect(JSON.stringify(event)).not.toContain(HEADER_SECRET);
 });
 
 test('a parked approval end to end: pending, approved with an edit, passed once, its output found, the next one parks', async () => {

@@ -90,6 +90,7 @@ test('settings are read whole, replaced whole, and refuse what they do not know'
     auditValues: 'redacted',
     redaction: { fields: [], patterns: [] },
     roleProfiles: {},
+    retention: {},
   };
   expect((await admin.get('/v1/settings')).body).toEqual(defaults);
   const wanted = {
@@ -99,6 +100,7 @@ test('settings are read whole, replaced whole, and refuse what they do not know'
     auditValues: 'none',
     redaction: { fields: ['iban'], patterns: ['[0-9]{16}'] },
     roleProfiles: { forge: 'some-profile' },
+    retention: { auditDays: 90, auditEvents: 100_000 },
   };
   expect((await admin.put('/v1/settings', wanted)).body).toEqual(wanted);
   expect((await admin.get('/v1/settings')).body).toEqual(wanted);

@@ -104,3 +104,22 @@ test('a call’s output is an event with its digest only', async () => {
     { type: 'tool_call_finished', data: { callId: start.callId, status: 'completed' } },
   ]);
 });
+
+test('of the tenant audit no more is kept than its retention says, by count and by age; threads keep their events', async () => {
+  const threadId = await newThread(store);
+  for (let n = 0; n < 5; n += 1) await park(store, threadId);
+  const audit = () => everyPage((page) => store.events.audit(page), 50);
+  const all = await audit();
+  await store.events.trimAudit({}, Date.now());
+  expect(await audit()).toEqual(all);
+  await store.events.trimAudit({ auditDays: 1 }, Date.now());
+  expect(await audit()).toEqual(all);
+
+  await store.events.trimAudit({ auditEvents: 3 }, Date.now());
+  expect(await audit()).toEqual(all.slice(-3));
+  await store.events.trimAudit({ auditDays: 1 }, Date.now() + 86_400_000 + 60_000);
+  expect(await audit()).toEqual([]);
+  const kept = await everyPage((page) => store.events.ofThread(threadId, page), 50);
+  expect(kept).toHaveLength(all.filter((entry) => entry.threadId === threadId).length);
+  expect(kept.length).toBeGreaterThan(5);
+});

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { encodeAnswer, readAnswer, type EventAnswer } from '../../../coder/answer';
 import { isDecidable, type CoderEvent } from '../../../coder/event';
-import { keyIdOf, readToken, secretBytes, type VerifiedToken } from '../../../coder/token';
+import { chatOf, keyIdOf, readToken, secretBytes, type VerifiedToken } from '../../../coder/token';
 import { MAX_EVENT_BYTES, readBody } from '../../../coder/verify-body';
 import type { LifecycleEvent } from '../../../domain/audit';
 import type { Scope } from '../../../domain/principal';
@@ -52,12 +52,14 @@ export function createHookServer(options: HookServerOptions): Mount<NexusPrincip
     const began = performance.now();
     const { token, store } = await readTenantToken(options.stores, request.headers.authorization);
     exchangeOf(request).annotations = { tenant: store.tenant };
-    const relay = relayClaims(token);
-    if (relay === undefined) throw unauthenticatedEvent('the claims that Manager adds are missing');
-    const bytes = await readBytes(request, MAX_EVENT_BYTES);
-    const reading = readBody(bytes, token.claims, { audience: options.audience });
-    if (!reading.ok) throw new HttpProblem('malformed-request', { detail: reading.problem });
-    const { event, text } = reading;
+    const relayed = await readRelayed(request, token, options.audience).catch(async (error: unknown) => {
+      if (error instanceof HttpProblem) {
+        const audit = auditOfRefused(token, error, performance.now() - began);
+        await store.dispatches.note(audit, new Date().toISOString());
+      }
+      throw error;
+    });
+    const { relay, bytes, event, text } = relayed;
     const key = `${store.tenant} ${event.meta.dispatchId}`;
     const answered =
       running.get(key) ??
@@ -107,6 +109,32 @@ async function readTenantToken(
   });
   if (!reading.ok) throw unauthenticatedEvent(reading.problem);
   return { token: reading.token, store };
+}
+
+/** @throws HttpProblem for what is not as Manager sends it */
+async function readRelayed(request: Request, token: VerifiedToken, audience: string) {
+  const relay = relayClaims(token);
+  if (relay === undefined) throw unauthenticatedEvent('the claims that Manager adds are missing');
+  const bytes = await readBytes(request, MAX_EVENT_BYTES);
+  const reading = readBody(bytes, token.claims, { audience });
+  if (!reading.ok) throw new HttpProblem('malformed-request', { detail: reading.problem });
+  return { relay, bytes, event: reading.event, text: reading.text };
+}
+
+/** Of a refused event only what its verified token says is noted. */
+function auditOfRefused(token: VerifiedToken, problem: HttpProblem, latencyMs: number): LifecycleEvent {
+  const { claims } = token;
+  const relay = relayClaims(token);
+  return {
+    dispatchId: claims.jti.toLowerCase(),
+    event: claims.type,
+    chatId: chatOf(claims),
+    ...(relay !== undefined && { role: relay.role }),
+    ...(relay?.ticket !== undefined && { ticket: relay.ticket }),
+    decision: 'refused',
+    reason: { code: problem.code, text: problem.message },
+    latencyMs: Math.round(latencyMs),
+  };
 }
 
 /** A denial of an event that cannot be denied would be fatal to the sender; its reason is for the audit only. */

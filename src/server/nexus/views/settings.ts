@@ -31,6 +31,16 @@ export const settingsSchema = z
       )
       .default({})
       .meta({ description: 'The profile of chats in Coder, by the role of their workspace.' }),
+    retention: z
+      .strictObject({
+        auditDays: z.int().min(1).max(36_500).optional().meta({ description: 'Age of the oldest event.' }),
+        auditEvents: z.int().min(1).max(1_000_000_000).optional().meta({ description: 'Number of events.' }),
+      })
+      .prefault({})
+      .meta({
+        description:
+          "How much of the tenant's audit is kept, trimmed about every minute; what is absent bounds nothing. The events of a thread stay with the thread.",
+      }),
   })
   .meta({ id: 'Settings' });
 
