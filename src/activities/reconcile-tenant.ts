@@ -72,8 +72,8 @@ export async function reconcileTenant(
   const broken = await checkOpen(sweep, workflows.listBroken(tenant, new Date(now - BROKEN_WINDOW_MS)));
   const open = await checkOpen(sweep, store.openCalls.sweep(MAX_PER_RUN, PAGE));
   const asked = await checkRunning(sweep);
-  await store.events.trimAudit((await store.settings.read()).retention, now);
   const turns = await reconcileTurns(store, turnWorkflows, { now, before });
+  await store.events.trimAudit((await store.settings.read()).retention, now);
   return {
     started: started + turns.started,
     closed: broken.closed + open.closed + turns.closed,

@@ -10,20 +10,16 @@ import { isConnectionClosed, type McpConnection } from './mcp-connection';
  */
 export class LastingConnection {
   private newest: Promise<McpConnection> | undefined;
+  /** What `newest` came to; nothing while it is being opened. */
+  private current: McpConnection | undefined;
   private readonly users = new Map<McpConnection, number>();
-  private readonly dropped = new Set<McpConnection>();
 
   constructor(private readonly connect: () => Promise<McpConnection>) {}
 
   /** @throws whatever keeps the session from coming about */
   async open(): Promise<McpConnection> {
-    for (;;) {
-      const current = this.newest;
-      if (current === undefined) return this.connectAnew();
-      const connection = await current;
-      if (!connection.isClosed) return connection;
-      if (this.newest === current) this.newest = undefined;
-    }
+    if (this.current?.isClosed === true) this.drop(this.current);
+    return this.newest ?? this.connectAnew();
   }
 
   /** @throws whatever `run` throws; when that says that the session is lost, the next use opens another one */
@@ -36,7 +32,7 @@ export class LastingConnection {
     try {
       return await run(connection);
     } catch (error) {
-      if (isSessionLost(error) && !signal.aborted) await this.drop(connection);
+      if (isSessionLost(error) && !signal.aborted) this.drop(connection);
       throw error;
     } finally {
       this.release(connection);
@@ -45,18 +41,18 @@ export class LastingConnection {
 
   async close(): Promise<void> {
     const { newest } = this;
+    const used = [...this.users.keys()];
     this.newest = undefined;
-    const current = await newest?.catch(() => undefined);
-    const open = [...this.dropped, ...(current === undefined ? [] : [current])];
-    this.dropped.clear();
-    await Promise.all(open.map((connection) => connection.close().catch(() => undefined)));
+    this.current = undefined;
+    const last = await newest?.catch(() => undefined);
+    const open = new Set(last === undefined ? used : [...used, last]);
+    await Promise.all([...open].map((connection) => connection.close().catch(() => undefined)));
   }
 
-  private async drop(connection: McpConnection): Promise<void> {
-    const { newest } = this;
-    if ((await newest?.catch(() => undefined)) !== connection) return;
-    if (this.newest === newest) this.newest = undefined;
-    this.dropped.add(connection);
+  private drop(connection: McpConnection): void {
+    if (this.current !== connection) return;
+    this.newest = undefined;
+    this.current = undefined;
   }
 
   private release(connection: McpConnection): void {
@@ -66,15 +62,20 @@ export class LastingConnection {
       return;
     }
     this.users.delete(connection);
-    if (this.dropped.delete(connection)) void connection.close().catch(() => undefined);
+    if (connection !== this.current) void connection.close().catch(() => undefined);
   }
 
   private connectAnew(): Promise<McpConnection> {
     const connecting = this.connect();
     this.newest = connecting;
-    connecting.catch(() => {
-      if (this.newest === connecting) this.newest = undefined;
-    });
+    connecting.then(
+      (connection) => {
+        if (this.newest === connecting) this.current = connection;
+      },
+      () => {
+        if (this.newest === connecting) this.newest = undefined;
+      },
+    );
     return connecting;
   }
 }
